@@ -1,0 +1,79 @@
+//! The contract.
+
+use async_trait::async_trait;
+use ff_core::time::Timestamp;
+
+use crate::budget::{BudgetCall, BudgetReply};
+use crate::due::{Due, DuePage};
+use crate::error::Result;
+use crate::frames::{Append, AppendError, Appended, FrameRange, Frames};
+use crate::hint::HintStream;
+use crate::load::{Load, Snapshot};
+use crate::query::{Page, Query};
+use crate::quota::{QuotaCall, QuotaReply};
+use crate::reserve::{Handful, Reserve};
+use crate::settings::{SettingsOp, SettingsReply};
+use crate::transaction::{CommitError, Committed, Transaction};
+
+/// A store of records, indexes and counters.
+///
+/// Promises every implementation keeps; the conformance suite tries each of them:
+///
+/// * **Time.** Every reply carries the store's time, and no moment is compared with any other clock. It never goes back
+///   within a partition.
+/// * **Derived indexes.** After a commit the record is in exactly the index [`ff_core::machine::placement::placement`] names,
+///   and due exactly at [`ff_core::machine::placement::due_at`].
+/// * **Bytes.** Every payload comes back byte for byte.
+/// * **Unknown outcomes.** A call whose reply may have been lost answers [`crate::Error::Unknown`], never that it failed.
+///   Every call is safe to repeat: a commit by its versions, the others by the ids they carry.
+/// * **Bounded.** No call's cost grows with what is stored, only with what it is asked for.
+#[async_trait]
+pub trait Backend: Send + Sync + 'static {
+    /// Reads records, counters and blobs. Each load sees its partition at one moment; a nudge is read before the counters.
+    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>>;
+
+    /// Commits unrelated transactions, each all or nothing, answering each in order. One that fails does not keep the others
+    /// from landing.
+    ///
+    /// A transaction lands if every guard, put and delete finds the version it names, and then only before its `not_after`.
+    /// The first record that does not is reported with the version it has.
+    async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>>;
+
+    /// Takes the best eligible executions a worker can run, in one atomic step per partition: what
+    /// [`ff_core::machine::claim::hand_out`] says, field by field.
+    ///
+    /// Lanes are tried in order; inside a lane the order is priority, then age, then id. Work whose capabilities the worker
+    /// lacks, or whose budget or quota is closed, costs nothing. At most [`ff_core::limits::RESERVE_BYTES_MAX`] of input is
+    /// handed out, and at least one execution if there is one. Two callers never get the same execution.
+    ///
+    /// A repeated call takes other executions; those of a lost reply come back when their short lease or grant ends.
+    async fn reserve(&self, ask: Reserve) -> Result<Handful>;
+
+    /// What is due by the store's clock in these partitions, longest overdue first. A nudged record is due at once.
+    async fn due(&self, ask: Due) -> Result<DuePage>;
+
+    /// One page of a listing. A listing sees every commit that was answered before it. Rows that stay are seen exactly
+    /// once by following the cursors, whatever is written meanwhile.
+    async fn list(&self, query: Query) -> Result<Page>;
+
+    /// Budget operations, each one atomic: what [`ff_core::machine::budget`] says.
+    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>>;
+
+    /// Quota operations, each one atomic: what [`ff_core::machine::quota`] says.
+    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>>;
+
+    /// Appends frames, each one only under the live lease it names.
+    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>>;
+
+    /// Reads frames, the summary and the end of a stream.
+    async fn read(&self, range: FrameRange) -> Result<Frames>;
+
+    /// Reads and writes small shared state, each operation atomic.
+    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>>;
+
+    /// Wake-ups from now on.
+    fn hints(&self) -> HintStream;
+
+    /// The store's time; proves that it answers.
+    async fn ping(&self) -> Result<Timestamp>;
+}

@@ -1,0 +1,390 @@
+//! Records written out by hand, with every field set to something that could get lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ff_core::command::submit::CreateExecution;
+use ff_core::digest::LeaseDigest;
+use ff_core::id::{
+    AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId, SuspensionId,
+    WaitpointId,
+};
+use ff_core::name::{
+    Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
+    WorkerId, WorkerInstanceId,
+};
+use ff_core::policy::Retention;
+use ff_core::record::{
+    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, CancelFlowPolicy, CancelSource, Cause, Counts, Delay,
+    DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect, EffectKind, EndedLease,
+    Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold, IdempotencyScope, Lease, LeaseEnd,
+    LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress,
+    ReasonCode, Record, RequestLog, RequestOutcome, ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect,
+    SignalKeyRecord, StopRequest, SubmissionKeyRecord, Suspension, Tags, TimeoutBehavior, Waitpoint, WaitpointRef,
+    WaitpointUse,
+};
+use ff_core::time::{Duration, Timestamp};
+
+use super::Store;
+
+/// A fresh flow with nothing special about it.
+pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
+    Flow {
+        id,
+        namespace: Namespace::default_namespace(),
+        kind: FlowKind::parse("conformance").expect("a kind"),
+        tags: Arc::default(),
+        content_digest: "digest".to_owned(),
+        created_at: now,
+        opened_at: Some(now),
+        updated_at: now,
+        graph_revision: 0,
+        retention: Retention::For(Duration::from_hours(24)),
+        cancellation: None,
+        populated: false,
+        ended_at: None,
+        opening: false,
+        cancelling: false,
+        delete_requested: false,
+        deleting: false,
+        requests: RequestLog::default(),
+    }
+}
+
+/// An edge of a flow.
+pub(crate) fn edge(id: EdgeId, flow_id: FlowId, ends: (ExecutionId, ExecutionId), state: EdgeState) -> Edge {
+    Edge {
+        id,
+        flow_id,
+        upstream: ends.0,
+        downstream: ends.1,
+        kind: DependencyKind::SuccessOnly,
+        data_passing_ref: None,
+        state,
+        join: EdgeGroupPolicy::AllOf,
+        graph_revision: 1,
+        created_at: Timestamp::from_millis(1),
+    }
+}
+
+/// A waitpoint of an execution that no suspension has used.
+pub(crate) fn waitpoint(id: WaitpointId, execution_id: ExecutionId, expires_at: Timestamp) -> Waitpoint {
+    Waitpoint {
+        id,
+        execution_id,
+        key: WaitpointKey::parse("key").expect("a key"),
+        created_at: Timestamp::from_millis(1),
+        updated_at: Timestamp::from_millis(2),
+        usage: WaitpointUse::Pending { expires_at },
+        buffered: Vec::new(),
+    }
+}
+
+/// A signal to an execution.
+pub(crate) fn signal(id: SignalId, execution_id: ExecutionId) -> Signal {
+    Signal {
+        id,
+        execution_id,
+        waitpoint_id: None,
+        name: SignalName::parse("größe:模型").expect("a name"),
+        category: "category \u{0} of any kind".to_owned(),
+        source_type: String::new(),
+        source_identity: Identity::parse("somebody").expect("an identity"),
+        source_verified: true,
+        correlation_id: Some("\"quoted\" \\ {} ' ;".to_owned()),
+        idempotency_key: Some(key("signal")),
+        accepted_at: Timestamp::MAX,
+        effect: SignalEffect::AppendedToWaitpoint,
+        payload_bytes: (1 << 53) - 1,
+    }
+}
+
+/// One record of every kind, and an execution in every phase, all at home.
+pub(crate) async fn every_record(store: &Store<'_>) -> Vec<Record> {
+    let base = store.submit(store.command()).await;
+    let again = |phase| {
+        let id = store.id();
+        Record::from(Execution { id, phase, ..full(&base, store) })
+    };
+    let waiting = Record::from(Execution { id: store.id(), ..base.clone() });
+    let execution_id = store.id();
+    let flow_id = FlowId::from_uuid(store.uuid());
+    let mut records = vec![
+        waiting,
+        again(Phase::Runnable(runnable(store))),
+        again(Phase::Active(lease(store))),
+        again(Phase::Suspended(suspension(store))),
+        again(Phase::Terminal(outcome())),
+        Record::Attempt(execution_id, Box::new(attempt(store))),
+        Record::from(signal(SignalId::from_uuid(store.uuid()), execution_id)),
+        Record::from(full_flow(flow_id)),
+        Record::from(Gate { flow_id, state: GateState::Sealed }),
+        Record::SignalKey(SignalKeyRecord {
+            execution_id,
+            key: key("signal"),
+            signal_id: SignalId::from_uuid(store.uuid()),
+        }),
+    ];
+    records.extend(submission_keys(store, flow_id));
+    records.extend(edges(store, flow_id));
+    records.extend(waitpoints(store, execution_id));
+    records
+}
+
+/// `base` with everything set that any phase may carry.
+fn full(base: &Execution, store: &Store<'_>) -> Execution {
+    Execution {
+        priority: 9_000,
+        tags: Arc::new(tags()),
+        updated_at: Timestamp::from_millis(1_700_000_000_001),
+        deadline_at: Some(Timestamp::MAX),
+        hold: Some(Hold { since: Timestamp::from_millis(3), reason: Some("größe".to_owned()) }),
+        unopened: true,
+        dependencies: Some(Dependencies {
+            policy: EdgeGroupPolicy::Quorum { k: 3, on_satisfied: OnSatisfied::CancelRemaining },
+            fixed: true,
+            waiting: true,
+            unsatisfied: 7,
+        }),
+        lease_epoch: (1 << 53) - 1,
+        ended_lease: Some(EndedLease {
+            digest: LeaseDigest::of(LeaseId::from_uuid(store.uuid())),
+            epoch: 4,
+            attempt_id: AttemptId::from_uuid(store.uuid()),
+            end: LeaseEnd::FlowCancelled { instead_of: LeaseOperation::WaitChildren },
+        }),
+        attempt: Some(attempt(store)),
+        counts: Counts { retries: 1, reclaims: 2, replays: 3, unconfirmed_returns: 4, signals: 5 },
+        progress: Some(Progress { pct: Some(100), message: Some("\u{1f980}".to_owned()), at: Timestamp::from_millis(5) }),
+        pending_waitpoints: vec![pending(store)],
+        resumed: Some(Resumed {
+            suspension_id: SuspensionId::from_uuid(store.uuid()),
+            signals: vec![SignalId::from_uuid(store.uuid())],
+            at: Timestamp::from_millis(6),
+            by: ResumedBy::Operator,
+        }),
+        requests: requests(store),
+        outbox: effects(store),
+        follow_ups: FollowUps { resolve_edges: true, cancel_siblings: true, reopen_edges: true },
+        ..base.clone()
+    }
+}
+
+fn runnable(store: &Store<'_>) -> Runnable {
+    Runnable {
+        next_claim: NextClaim {
+            attempt_index: 9,
+            kind: AttemptKind::Reclaim,
+            continues: true,
+            tier: 2,
+            timeout: Some(Duration::from_millis(1)),
+            resumed: true,
+            revoked: true,
+        },
+        delay: Some(Delay { until: Timestamp::MAX, reason: DelayReason::ResumeDelay }),
+        block: Some(Block {
+            cause: Cause::Quota(QuotaPolicyId::from_uuid(store.uuid())),
+            detail: "full".to_owned(),
+            generation: 11,
+            since: Timestamp::from_millis(7),
+        }),
+        grant: Some(Grant {
+            id: GrantId::from_uuid(store.uuid()),
+            worker: worker(),
+            instance: instance(),
+            expires_at: Timestamp::from_millis(8),
+            admitted: true,
+            reclaim: true,
+        }),
+    }
+}
+
+fn lease(store: &Store<'_>) -> Lease {
+    Lease {
+        id: LeaseId::from_uuid(store.uuid()),
+        epoch: 12,
+        worker: worker(),
+        instance: instance(),
+        acquired_at: Timestamp::from_millis(9),
+        expires_at: Timestamp::from_millis(10),
+        ttl: Duration::from_hours(24),
+        timeout_at: Some(Timestamp::from_millis(11)),
+        confirmed: true,
+        reclaim_at: Some(Timestamp::from_millis(12)),
+        grant: Some(GrantId::from_uuid(store.uuid())),
+        stop: Some(StopRequest { reason: "enough".to_owned(), cancel_at: Timestamp::from_millis(13) }),
+    }
+}
+
+fn suspension(store: &Store<'_>) -> Suspension {
+    let key = WaitpointKey::parse("approval").expect("a key");
+    let condition = ResumeCondition::AllOf(vec![
+        ResumeCondition::Single { waitpoint_key: key.clone(), matcher: Matcher::Any },
+        ResumeCondition::Count {
+            n: 2,
+            distinct: Distinct::Sources,
+            matcher: Some(Matcher::ByName(SignalName::parse("yes").expect("a name"))),
+            waitpoints: vec![key],
+        },
+    ]);
+    Suspension {
+        id: SuspensionId::from_uuid(store.uuid()),
+        waitpoints: vec![pending(store).waitpoint],
+        condition,
+        progress: vec![NodeProgress(BTreeSet::from(["a".to_owned(), "b".to_owned()])), NodeProgress::default()],
+        matched: vec![SignalId::from_uuid(store.uuid())],
+        reason_code: ReasonCode::WaitingForToolResult,
+        since: Timestamp::from_millis(14),
+        timeout_at: Some(Timestamp::from_millis(15)),
+        timeout_behavior: TimeoutBehavior::Escalate,
+        resume_delay: Duration::from_millis(16),
+        escalated: true,
+    }
+}
+
+fn outcome() -> Outcome {
+    Outcome {
+        kind: OutcomeKind::Cancelled,
+        at: Timestamp::from_millis(17),
+        failure: Some(failure()),
+        reason: Some(String::new()),
+        cancel_source: Some(CancelSource::SystemTimeout),
+        delete_at: Some(Timestamp::MAX),
+        deleting: false,
+    }
+}
+
+fn attempt(store: &Store<'_>) -> Attempt {
+    let dimension = Dimension::parse("tokens").expect("a dimension");
+    Attempt {
+        index: u32::MAX,
+        id: AttemptId::from_uuid(store.uuid()),
+        kind: AttemptKind::Replay,
+        worker: worker(),
+        instance: instance(),
+        lease_epoch: 3,
+        started_at: Timestamp::from_millis(18),
+        leased: Duration::from_hours(1_000),
+        tier: 1,
+        usage: BTreeMap::from([(BudgetId::from_uuid(store.uuid()), BTreeMap::from([(dimension, (1 << 53) - 1)]))]),
+        end: Some(AttemptEnd {
+            at: Timestamp::from_millis(19),
+            state: AttemptEndState::InterruptedReclaimed,
+            failure: Some(failure()),
+        }),
+    }
+}
+
+fn failure() -> Failure {
+    Failure { reason: "line one\nline two\u{0}".to_owned(), category: Category::infra_crash() }
+}
+
+fn full_flow(id: FlowId) -> Flow {
+    let cancellation = FlowCancellation {
+        policy: CancelFlowPolicy::FlowOnly,
+        reason: "enough".to_owned(),
+        at: Timestamp::from_millis(20),
+        member_count: 100_000,
+    };
+    Flow {
+        tags: Arc::new(tags()),
+        graph_revision: (1 << 53) - 1,
+        cancellation: Some(cancellation),
+        ended_at: Some(Timestamp::from_millis(21)),
+        ..flow(id, Timestamp::from_millis(22))
+    }
+}
+
+fn submission_keys(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
+    let scopes = [IdempotencyScope::Namespace(Namespace::default_namespace()), IdempotencyScope::Flow(flow_id)];
+    let record = |scope| {
+        Record::SubmissionKey(SubmissionKeyRecord {
+            scope,
+            key: key("submission"),
+            execution_id: store.id(),
+            content_digest: "digest".to_owned(),
+        })
+    };
+    scopes.map(record).into()
+}
+
+fn edges(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
+    let states = [EdgeState::Staged, EdgeState::Unresolved, EdgeState::Satisfied, EdgeState::Failed];
+    let full = |state| Edge {
+        kind: DependencyKind::AnyTerminal,
+        data_passing_ref: Some(DataRef::parse("input").expect("a name")),
+        join: EdgeGroupPolicy::AnyOf { on_satisfied: OnSatisfied::LetRun },
+        ..edge(EdgeId::from_uuid(store.uuid()), flow_id, (store.id(), store.id()), state)
+    };
+    states.map(|state| Record::from(full(state))).into()
+}
+
+fn waitpoints(store: &Store<'_>, execution_id: ExecutionId) -> Vec<Record> {
+    let suspension_id = SuspensionId::from_uuid(store.uuid());
+    let usages = [
+        WaitpointUse::Pending { expires_at: Timestamp::MAX },
+        WaitpointUse::Suspension(suspension_id),
+        WaitpointUse::NeverCommitted,
+        WaitpointUse::Consumed(suspension_id),
+    ];
+    let full = |usage| Waitpoint {
+        usage,
+        buffered: vec![SignalId::from_uuid(store.uuid()), SignalId::from_uuid(store.uuid())],
+        ..waitpoint(WaitpointId::from_uuid(store.uuid()), execution_id, Timestamp::MAX)
+    };
+    usages.map(|usage| Record::from(full(usage))).into()
+}
+
+fn pending(store: &Store<'_>) -> PendingWaitpoint {
+    PendingWaitpoint {
+        waitpoint: WaitpointRef {
+            id: WaitpointId::from_uuid(store.uuid()),
+            key: WaitpointKey::parse("approval").expect("a key"),
+            created_at: Timestamp::from_millis(23),
+        },
+        expires_at: Timestamp::from_millis(24),
+    }
+}
+
+fn requests(store: &Store<'_>) -> RequestLog {
+    let mut log = RequestLog::default();
+    let request = |text| RequestId::parse(text).ok();
+    log.remember(request("first").as_ref(), RequestOutcome::Revoked);
+    log.remember(request("second").as_ref(), RequestOutcome::PendingWaitpoint(pending(store)));
+    log
+}
+
+fn effects(store: &Store<'_>) -> Vec<Effect> {
+    let slot = EffectKind::ReleaseSlot {
+        quota_policy_id: QuotaPolicyId::from_uuid(store.uuid()),
+        grant_id: GrantId::from_uuid(store.uuid()),
+    };
+    let usage = EffectKind::ReportUsage {
+        budget_id: BudgetId::from_uuid(store.uuid()),
+        deltas: BTreeMap::from([(Dimension::parse("cents").expect("a dimension"), 0)]),
+        dedup_key: Some(key("usage")),
+    };
+    [slot, usage].map(|kind| Effect { id: EffectId::from_uuid(store.uuid()), kind }).into()
+}
+
+fn tags() -> Tags {
+    Tags::from([("empty".to_owned(), String::new()), ("team".to_owned(), "a=b, c:d \u{1f980}".to_owned())])
+}
+
+/// A submission with `tag`.
+pub(crate) fn tagged(command: CreateExecution, tag: (&str, &str)) -> CreateExecution {
+    CreateExecution { tags: Tags::from([(tag.0.to_owned(), tag.1.to_owned())]), ..command }
+}
+
+fn worker() -> WorkerId {
+    WorkerId::parse("arbeiter-ü").expect("a worker")
+}
+
+fn instance() -> WorkerInstanceId {
+    WorkerInstanceId::parse("arbeiter-ü/1").expect("an instance")
+}
+
+/// An idempotency key.
+pub(crate) fn key(text: &str) -> IdempotencyKey {
+    IdempotencyKey::parse(text).expect("a key")
+}

@@ -1,0 +1,251 @@
+//! The one list of cases; the tests of a backend and the registry are both made from it.
+
+use super::*;
+
+/// Hands the list to the macro `$with`, after `$args`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_cases {
+    ($with:path, $args:tt) => {
+        $with! { $args
+            commit {
+                a_new_record_is_read_back_with_its_first_version,
+                a_replaced_record_has_the_next_version_and_the_new_tag,
+                every_kind_of_record_comes_back_as_it_was_written,
+                one_stale_record_refuses_the_whole_transaction,
+                a_conflict_names_the_record_and_the_version_it_has,
+                the_first_record_that_changed_is_the_one_reported,
+                a_version_with_another_tag_is_another_version,
+                tags_keep_all_their_bits,
+                a_record_that_must_not_exist_is_not_overwritten,
+                a_record_that_is_gone_is_not_replaced,
+                a_deleted_record_is_gone_and_may_be_created_anew,
+                a_delete_of_another_version_is_refused,
+                a_commit_is_refused_from_its_not_after_on,
+                a_commit_lands_before_its_not_after,
+                versions_are_compared_before_not_after,
+                malformed_transactions_are_refused_and_do_nothing,
+                a_blob_written_again_is_replaced,
+            }
+            load {
+                what_does_not_exist_is_absent,
+                loads_are_answered_in_order_and_each_from_its_own_partition,
+                a_load_never_sees_half_of_a_commit,
+            }
+            guards {
+                a_guard_that_holds_moves_no_version,
+                a_guard_on_a_changed_record_refuses_the_commit,
+                a_guard_compares_the_tag_too,
+                a_guard_on_an_absent_record_holds_until_it_is_created,
+                a_guard_on_a_record_that_is_gone_refuses_the_commit,
+                two_commits_that_guard_on_each_other_never_both_land,
+            }
+            ttl {
+                a_record_with_a_time_to_live_is_there_until_then,
+                a_record_is_gone_after_its_time_to_live,
+                a_record_whose_time_is_over_may_be_created_again,
+                the_time_to_live_starts_again_with_the_record,
+                records_without_a_time_to_live_stay,
+            }
+            remains {
+                blobs_history_streams_and_counters_go_with_the_execution,
+                the_feed_outlives_the_execution_it_names,
+                the_remains_of_others_stay,
+            }
+            counters {
+                counters_move_with_their_commit_and_the_reply_says_where_they_stand,
+                a_counter_that_never_moved_is_zero,
+                every_counter_counts_for_itself,
+                counters_of_a_refused_commit_stay,
+                moves_of_many_callers_add_up,
+            }
+            nudges {
+                a_nudged_record_is_due_at_once_and_keeps_its_version,
+                a_nudge_stays_until_it_is_cleared_by_its_stamp,
+                a_newer_nudge_survives_the_clearing_of_an_older_one,
+                a_nudge_at_zero_counts_what_the_transaction_left,
+                a_refused_commit_nudges_nobody_and_clears_nothing,
+                a_cleared_nudge_leaves_the_timer,
+                nudges_of_records_not_asked_for_are_not_read,
+            }
+            unknown {
+                a_repeated_replacement_finds_its_own_tag,
+                a_repeated_creation_finds_its_own_tag,
+                a_repeated_deletion_finds_nothing,
+                a_repeated_commit_counts_and_tells_nothing_twice,
+                the_writing_of_another_is_told_from_ones_own,
+                a_commit_whose_caller_went_away_landed_whole_or_not_at_all,
+            }
+            batch {
+                every_transaction_is_answered_in_its_place,
+                one_that_fails_does_not_keep_the_others_from_landing,
+                a_batch_may_span_partitions,
+                an_empty_batch_has_no_answers,
+                a_thousand_transactions_land_in_one_call,
+            }
+            reserve_order {
+                a_higher_priority_comes_first,
+                the_older_comes_first_among_equals,
+                the_id_decides_among_executions_of_one_moment,
+                the_order_holds_across_the_queues_of_a_partition,
+                the_order_holds_across_partitions,
+                lanes_are_tried_in_the_order_they_are_named,
+                a_changed_priority_moves_an_execution_in_its_queue,
+                a_released_execution_goes_back_to_its_old_place,
+                claimants_are_used_in_order_and_no_more_than_there_are,
+            }
+            reserve_fields {
+                a_solo_execution_is_leased_as_the_rules_say,
+                timeouts_and_deadlines_come_with_the_lease,
+                a_short_lease_time_is_kept,
+                a_released_attempt_goes_on_at_its_next_claim,
+                a_failed_attempt_is_followed_by_a_new_one,
+                whoever_asks_for_a_grant_gets_a_grant,
+                budgets_and_quotas_leave_a_grant_that_is_not_admitted,
+                a_member_behind_an_open_gate_is_leased_and_counted,
+                a_member_behind_a_closed_gate_is_only_promised,
+                the_gate_comes_with_the_version_to_guard_on,
+                what_is_handed_out_is_bounded_in_bytes,
+                one_task_is_handed_out_however_large_it_is,
+            }
+            reserve_match {
+                a_worker_gets_what_it_offers_everything_for,
+                work_never_crosses_namespaces,
+                work_of_lanes_not_named_is_left_alone,
+                work_under_a_closed_cause_is_skipped,
+                what_is_not_eligible_is_not_handed_out,
+                blocked_work_is_eligible_again_once_it_is_unblocked,
+                one_queue_too_many_is_refused,
+                only_submissions_are_limited_in_their_queues,
+                an_emptied_queue_makes_room_for_another,
+                budget_sets_without_number_share_a_queue,
+            }
+            reserve_race {
+                no_two_workers_get_the_same_execution,
+                a_cancellation_and_a_reservation_never_both_win,
+            }
+            reserve_cost {
+                ten_thousand_executions_nobody_can_run_cost_a_claim_nothing,
+            }
+            due {
+                nothing_is_due_before_its_moment,
+                the_longest_overdue_of_all_partitions_comes_first,
+                a_full_page_says_when_the_next_is_due,
+                partitions_not_asked_for_are_left_out,
+                a_written_record_is_due_at_its_new_moment_only,
+                a_deleted_record_is_not_due,
+                waitpoints_and_flows_have_timers_too,
+                a_nudged_record_is_due_among_the_overdue,
+            }
+            list {
+                executions_are_listed_newest_first_over_all_partitions,
+                everything_a_filter_names_must_hold,
+                executions_are_listed_by_their_state_as_it_is_now,
+                executions_are_listed_by_the_tags_they_have_now,
+                executions_are_listed_by_when_they_were_created,
+                members_are_listed_by_id_with_their_flow,
+                ended_members_are_left_out_of_the_open_ones,
+                flows_are_listed_newest_first_and_filtered,
+                edges_are_listed_from_both_ends,
+                waitpoints_and_signals_are_listed_by_id,
+                attempts_are_listed_by_index,
+                rows_that_stay_are_seen_once_whatever_is_written_meanwhile,
+                rows_of_a_filtered_listing_are_seen_once_too,
+                a_listing_of_nothing_is_empty,
+                a_cursor_that_is_none_is_refused,
+            }
+            queues {
+                blocked_work_is_listed_under_its_cause_best_first,
+                a_partition_knows_the_causes_it_holds_work_for,
+                eligible_work_is_listed_under_its_budgets_best_first,
+                leased_work_is_listed_under_its_budgets_by_id,
+                queues_are_listed_with_their_heads_and_lengths,
+                lanes_are_listed_by_name_with_their_depths,
+            }
+            feed {
+                lines_are_kept_in_the_order_they_were_committed,
+                a_line_comes_back_as_it_was_told,
+                each_subject_has_its_own_history,
+                the_last_thousand_lines_of_an_execution_are_kept,
+                positions_only_grow_and_follow_the_clock,
+                each_partition_has_its_own_feed,
+                a_reader_goes_on_where_it_stopped,
+                a_reader_that_fell_too_far_behind_is_told,
+            }
+            audit {
+                indexes_follow_the_facts_through_random_lives,
+            }
+            model {
+                random_transactions_do_what_the_simplest_store_does,
+            }
+            frames {
+                frames_come_back_in_the_order_they_were_appended,
+                a_frame_comes_back_as_it_was_given,
+                a_batch_is_answered_in_order_each_frame_for_itself,
+                only_the_whole_fence_of_the_live_lease_appends,
+                an_expired_lease_appends_nothing,
+                a_renewed_lease_goes_on_appending,
+                a_revoked_lease_appends_nothing,
+                an_ended_stream_says_so_and_takes_no_more,
+                a_stream_without_frames_does_not_end,
+                a_range_is_read_with_both_its_ends,
+                only_so_many_frames_are_kept,
+                frames_are_kept_only_so_long,
+                a_best_effort_frame_is_gone_after_its_time,
+                a_summary_is_replaced_only_from_the_revision_it_has,
+                other_frames_leave_the_summary_alone,
+                of_two_summaries_at_once_one_wins,
+            }
+            settings {
+                a_setting_is_read_back_as_it_was_written,
+                a_setting_is_written_only_if_it_is_what_was_expected,
+                a_setting_is_deleted_only_if_it_is_what_was_expected,
+                a_revision_is_never_given_twice,
+                a_setting_is_gone_after_its_time,
+                a_setting_written_again_has_a_new_time,
+                settings_are_listed_by_prefix_in_order,
+                several_operations_are_answered_in_order,
+                of_many_writers_of_one_revision_one_wins,
+            }
+            hints {
+                new_work_is_hinted_to_its_lane,
+                work_that_comes_back_is_hinted_to_its_lane,
+                an_earlier_timer_is_hinted,
+                a_lease_is_hinted_by_when_it_ends,
+                a_nudge_is_hinted_as_due,
+                a_growing_feed_is_hinted,
+                a_growing_and_an_ending_stream_is_hinted,
+                a_changed_setting_is_hinted,
+                every_listener_hears_every_hint,
+            }
+            payloads {
+                an_input_comes_back_byte_for_byte,
+                a_result_comes_back_byte_for_byte,
+                a_signal_comes_back_byte_for_byte,
+                a_frame_comes_back_byte_for_byte,
+                a_summary_comes_back_byte_for_byte,
+            }
+            clock {
+                advancing_moves_the_clock_of_every_partition,
+                every_reply_carries_a_time_that_never_goes_back,
+                a_commit_that_was_in_time_is_too_late_after_the_clock_moved,
+                a_reservation_is_stamped_with_the_clock_as_it_was_moved,
+            }
+        }
+    };
+}
+
+macro_rules! registry {
+    (() $($subject:ident { $($case:ident,)+ })+) => {
+        /// Every case, in the order of the list.
+        pub fn cases() -> Vec<Case> {
+            vec![$($(Case {
+                subject: stringify!($subject),
+                name: stringify!($case),
+                run: |harness| Box::pin(async move { super::$subject::$case(&build::Store::of(harness)).await }),
+            },)+)+]
+        }
+    };
+}
+
+conformance_cases! { registry, () }

@@ -1,0 +1,157 @@
+//! History and feed: what happened, in order, per subject and per partition.
+
+use ff_core::id::FlowId;
+use ff_core::limits::HISTORY_LINES_MAX;
+use ff_core::partition::{Family, Partition};
+use ff_core::record::{Actor, Execution, GateState, Happening, HistoryLine, HistorySubject};
+use ff_core::time::Duration;
+
+use super::build::Store;
+use crate::query::{FeedPosition, Listing, Page, Query};
+use crate::transaction::Transaction;
+
+pub(super) async fn lines_are_kept_in_the_order_they_were_committed(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    let history = Listing::History(HistorySubject::Execution(execution.id));
+    let mut wanted = store.follow(&history, 10, Page::history).await;
+    for n in 0..5 {
+        let lines: Vec<_> = (0..7).map(|m| line(&execution, &format!("{n} {m}"))).collect();
+        tell(store, &execution, lines.clone()).await;
+        wanted.extend(lines);
+    }
+    assert_eq!(store.follow(&history, 4, Page::history).await, wanted);
+    let feed = store.follow(&Listing::Feed(store.home()), 4, Page::feed).await;
+    assert_eq!(feed.into_iter().map(|(_, line)| line).collect::<Vec<_>>(), wanted);
+}
+
+pub(super) async fn a_line_comes_back_as_it_was_told(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    let full = HistoryLine {
+        lane: None,
+        flow_id: Some(FlowId::from_uuid(store.uuid())),
+        what: Happening::SuspensionTimedOut,
+        actor: Actor::Client(ff_core::name::Identity::parse("größe").expect("an identity")),
+        attempt_index: Some(u32::MAX),
+        lease_epoch: Some((1 << 53) - 1),
+        detail: Some("line\none \u{0} \u{1f980} \"quoted\"".to_owned()),
+        ..line(&execution, "")
+    };
+    tell(store, &execution, vec![full.clone()]).await;
+    let history = Listing::History(HistorySubject::Execution(execution.id));
+    assert_eq!(store.follow(&history, 10, Page::history).await.pop(), Some(full));
+}
+
+pub(super) async fn each_subject_has_its_own_history(store: &Store<'_>) {
+    let flow_id = store.flow(GateState::Open).await;
+    let [first, second] = [store.member(flow_id).await, store.member(flow_id).await];
+    let of_flow = HistoryLine { subject: HistorySubject::Flow(flow_id), ..line(&first, "flow") };
+    tell(store, &first, vec![line(&first, "first"), of_flow.clone(), line(&second, "second")]).await;
+    let about = async |subject| {
+        let lines = store.follow(&Listing::History(subject), 10, Page::history).await;
+        lines.into_iter().filter_map(|line| line.detail).collect::<Vec<_>>()
+    };
+    assert_eq!(about(HistorySubject::Execution(first.id)).await, ["first"]);
+    assert_eq!(about(HistorySubject::Execution(second.id)).await, ["second"]);
+    assert_eq!(about(HistorySubject::Flow(flow_id)).await, ["flow"]);
+}
+
+pub(super) async fn the_last_thousand_lines_of_an_execution_are_kept(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    for n in 0..12 {
+        tell(store, &execution, (0..100).map(|m| line(&execution, &(100 * n + m).to_string())).collect()).await;
+    }
+    let history = Listing::History(HistorySubject::Execution(execution.id));
+    let lines = store.follow(&history, 300, Page::history).await;
+    let wanted: Vec<String> = (1_200 - HISTORY_LINES_MAX..1_200).map(|n| n.to_string()).collect();
+    assert_eq!(lines.into_iter().filter_map(|line| line.detail).collect::<Vec<_>>(), wanted);
+}
+
+pub(super) async fn positions_only_grow_and_follow_the_clock(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    let mut before = store.now().await;
+    for n in 0..10 {
+        tell(store, &execution, vec![line(&execution, &n.to_string()); 3]).await;
+        if n % 3 == 0 {
+            store.advance(Duration::from_secs(1)).await;
+        }
+    }
+    let feed = store.follow(&Listing::Feed(store.home()), 4, Page::feed).await;
+    let positions: Vec<FeedPosition> = feed.iter().map(|(position, _)| *position).collect();
+    assert_eq!(positions.len(), 31);
+    assert!(positions.is_sorted_by(|left, right| left < right), "{positions:?}");
+    before += Duration::from_secs(3);
+    assert!(positions[30].millis >= before.as_millis(), "positions are store time");
+}
+
+pub(super) async fn each_partition_has_its_own_feed(store: &Store<'_>) {
+    let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(4).collect();
+    for partition in &partitions {
+        store.submit_as(store.id_in(*partition), store.command()).await;
+    }
+    for partition in partitions {
+        let feed = store.follow(&Listing::Feed(partition), 10, Page::feed).await;
+        let here = |line: &HistoryLine| matches!(line.subject, HistorySubject::Execution(id) if id.partition() == partition);
+        assert!(feed.len() == 1 && feed.iter().all(|(_, line)| here(line)));
+    }
+}
+
+pub(super) async fn a_reader_goes_on_where_it_stopped(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    tell(store, &execution, (0..5).map(|n| line(&execution, &n.to_string())).collect()).await;
+    let first = store.page(Listing::Feed(store.home()), None, 3).await;
+    let mut after = first.next.clone();
+    let mut seen = first.feed();
+    tell(store, &execution, (5..9).map(|n| line(&execution, &n.to_string())).collect()).await;
+    while let Some(cursor) = after {
+        let page = store.page(Listing::Feed(store.home()), Some(cursor), 3).await;
+        after = page.next.clone();
+        seen.extend(page.feed());
+        if seen.len() == 10 {
+            break;
+        }
+    }
+    assert_eq!(seen, store.follow(&Listing::Feed(store.home()), 100, Page::feed).await);
+    assert_eq!(seen.len(), 10);
+}
+
+/// A store may forget old lines; then it says so instead of leaving a gap.
+pub(super) async fn a_reader_that_fell_too_far_behind_is_told(store: &Store<'_>) {
+    let Some(max) = store.harness().feed_lines_max() else { return };
+    let execution = store.submit(store.command()).await;
+    tell(store, &execution, vec![line(&execution, "early"); 4]).await;
+    let after = store.page(Listing::Feed(store.home()), None, 2).await.next;
+    assert!(after.is_some());
+    for _ in 0..=max.div_ceil(100) {
+        tell(store, &execution, vec![line(&execution, "late"); 100]).await;
+    }
+    let query = Query { of: Listing::Feed(store.home()), after, limit: 10 };
+    let oldest = match store.backend().list(query).await {
+        Err(crate::Error::CursorExpired { oldest }) => oldest,
+        other => panic!("the lines after the cursor are gone, got {other:?}"),
+    };
+    let feed = store.follow(&Listing::Feed(store.home()), 1_000, Page::feed).await;
+    assert_eq!(feed.first().map(|(position, _)| *position), oldest);
+    assert!(feed.len() <= max);
+}
+
+/// A line about `execution`.
+pub(super) fn line(execution: &Execution, detail: &str) -> HistoryLine {
+    HistoryLine {
+        subject: HistorySubject::Execution(execution.id),
+        namespace: execution.definition.namespace.clone(),
+        lane: Some(execution.definition.lane.clone()),
+        flow_id: execution.definition.flow,
+        kind: execution.definition.kind.as_str().to_owned(),
+        at: execution.updated_at,
+        what: Happening::Signalled,
+        actor: Actor::Engine,
+        attempt_index: None,
+        lease_epoch: None,
+        detail: Some(detail.to_owned()),
+    }
+}
+
+async fn tell(store: &Store<'_>, execution: &Execution, history: Vec<HistoryLine>) {
+    let (stored, version) = store.versioned(execution.id).await;
+    store.commit(Transaction { history, ..store.replacement(&stored, version) }).await;
+}

@@ -1,0 +1,27 @@
+//! What can go wrong between the engine and a store.
+
+/// The answer of a backend.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A call that was not answered as asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Nothing was done; trying again may help. The text is for the log and never reaches a client.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The call may or may not have been done: the reply was lost.
+    #[error("the outcome of the call is unknown: {0}")]
+    Unknown(String),
+    /// The store holds something it should not; a person must look.
+    #[error("the store holds something it should not: {0}")]
+    Corrupt(String),
+    /// The cursor is not one of this listing.
+    #[error("the cursor does not belong to this listing")]
+    InvalidCursor,
+    /// The feed no longer reaches back to this cursor, or the cursor lies beyond its head.
+    #[error("the feed does not hold this position")]
+    CursorExpired {
+        /// The oldest position the feed still holds; `None` when it is empty.
+        oldest: Option<crate::query::FeedPosition>,
+    },
+}

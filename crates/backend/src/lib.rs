@@ -1,0 +1,25 @@
+//! The storage contract of FlowFabric.
+//!
+//! A backend stores records, commits a small transaction if the versions it was computed from still hold, and answers a
+//! handful of index questions. It decides nothing: every rule is in [`ff_core::machine`]. [`Backend`] is the contract,
+//! [`memory`] the reference it is measured by, and [`conformance`] the suite every backend runs unchanged.
+
+mod backend;
+mod error;
+
+pub mod budget;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod due;
+pub mod frames;
+pub mod hint;
+pub mod load;
+pub mod memory;
+pub mod query;
+pub mod quota;
+pub mod reserve;
+pub mod settings;
+pub mod transaction;
+
+pub use backend::Backend;
+pub use error::{Error, Result};

@@ -1,0 +1,124 @@
+//! Reading records, counters and blobs of one partition at one moment.
+
+use std::collections::BTreeMap;
+
+use ff_core::partition::Partition;
+use ff_core::payload::Payload;
+use ff_core::record::{BlobKey, CounterKey, Edge, Execution, Flow, Gate, Record, RecordKey, Waitpoint};
+use ff_core::time::Timestamp;
+
+use crate::transaction::{NudgeStamp, Version};
+
+/// What to read of one partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Where.
+    pub partition: Partition,
+    /// Which records.
+    pub records: Vec<RecordKey>,
+    /// Which counters.
+    pub counters: Vec<CounterKey>,
+    /// Which blobs.
+    pub blobs: Vec<BlobKey>,
+}
+
+/// A partition as it stood at one moment, as far as was asked. What does not exist is absent; a counter that was never
+/// moved is 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Where.
+    pub partition: Partition,
+    /// The store's time.
+    pub now: Timestamp,
+    /// Records with their versions.
+    pub records: BTreeMap<RecordKey, (Record, Version)>,
+    /// Counters.
+    pub counters: BTreeMap<CounterKey, i64>,
+    /// Blobs.
+    pub blobs: BTreeMap<BlobKey, Payload>,
+    /// The nudges of the records asked for, read before the counters.
+    pub nudges: BTreeMap<RecordKey, NudgeStamp>,
+}
+
+impl Load {
+    /// Reads these records.
+    pub fn records(partition: Partition, records: impl Into<Vec<RecordKey>>) -> Self {
+        Self {
+            partition,
+            records: records.into(),
+            counters: Vec::new(),
+            blobs: Vec::new(),
+        }
+    }
+
+    /// Reads these counters too.
+    #[must_use]
+    pub fn with_counters(mut self, counters: impl IntoIterator<Item = CounterKey>) -> Self {
+        self.counters.extend(counters);
+        self
+    }
+
+    /// Reads these blobs too.
+    #[must_use]
+    pub fn with_blobs(mut self, blobs: impl IntoIterator<Item = BlobKey>) -> Self {
+        self.blobs.extend(blobs);
+        self
+    }
+}
+
+macro_rules! typed {
+    ($(#[$doc:meta])* $name:ident -> $type:ty, $variant:ident) => {
+        $(#[$doc])*
+        pub fn $name(&self, key: &RecordKey) -> Option<&$type> {
+            match self.records.get(key) {
+                Some((Record::$variant(record), _)) => Some(record),
+                _ => None,
+            }
+        }
+    };
+}
+
+impl Snapshot {
+    /// An empty picture of `partition` at `now`.
+    pub fn empty(partition: Partition, now: Timestamp) -> Self {
+        Self {
+            partition,
+            now,
+            records: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            nudges: BTreeMap::new(),
+        }
+    }
+
+    /// The version a record was read with.
+    pub fn version(&self, key: &RecordKey) -> Option<Version> {
+        self.records.get(key).map(|(_, version)| *version)
+    }
+
+    /// A counter's value.
+    pub fn counter(&self, key: CounterKey) -> i64 {
+        self.counters.get(&key).copied().unwrap_or(0)
+    }
+
+    typed!(
+        /// An execution that was asked for.
+        execution -> Execution, Execution
+    );
+    typed!(
+        /// A flow that was asked for.
+        flow -> Flow, Flow
+    );
+    typed!(
+        /// A gate that was asked for.
+        gate -> Gate, Gate
+    );
+    typed!(
+        /// An edge that was asked for.
+        edge -> Edge, Edge
+    );
+    typed!(
+        /// A waitpoint that was asked for.
+        waitpoint -> Waitpoint, Waitpoint
+    );
+}

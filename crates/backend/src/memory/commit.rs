@@ -1,0 +1,236 @@
+//! Transactions: compare, refuse, apply.
+
+use ff_core::id::{ExecutionId, FlowId, SignalId};
+use ff_core::machine::placement::{Placement, placement};
+use ff_core::machine::step::{Nudge, StreamEnd};
+use ff_core::partition::{Family, Partition};
+use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, Record, RecordKey};
+use uuid::Uuid;
+
+use super::flaw::Flaw;
+use super::store::Store;
+use crate::hint::Hint;
+use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Transaction, Version};
+
+/// What a transaction does with a record it names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Guard,
+    Put,
+    Delete,
+}
+
+impl Store {
+    /// Commits each transaction or leaves no trace of it.
+    pub(super) fn commit_batch(&mut self, batch: Vec<Transaction>) -> Vec<Result<Committed, CommitError>> {
+        let mut answers: Vec<Result<Committed, CommitError>> = Vec::with_capacity(batch.len());
+        for transaction in batch {
+            let answer = match answers.last() {
+                Some(Err(error)) if self.flawed(Flaw::BatchFailsTogether) => Err(error.clone()),
+                _ => self.commit(transaction),
+            };
+            answers.push(answer);
+        }
+        answers
+    }
+
+    fn commit(&mut self, transaction: Transaction) -> Result<Committed, CommitError> {
+        transaction.check()?;
+        if transaction.partition.index >= self.counts.count(Family::Flow) {
+            return Err(CommitError::Malformed("not a partition of this store"));
+        }
+        if let Err(refusal) = self.judge(&transaction) {
+            return Err(self.mishandled(&transaction, refusal));
+        }
+        let committed = self.apply(transaction);
+        self.send_hints();
+        Ok(committed)
+    }
+
+    fn judge(&self, transaction: &Transaction) -> Result<(), CommitError> {
+        if self.flawed(Flaw::NotAfterCheckedFirst) {
+            self.check_time(transaction)?;
+        }
+        self.compare(transaction)?;
+        self.check_time(transaction)?;
+        self.check_queues(transaction)
+    }
+
+    fn compare(&self, transaction: &Transaction) -> Result<(), CommitError> {
+        for (role, key, expected) in expectations(transaction) {
+            let found = self.version(transaction.partition, &key);
+            if found != expected && !self.overlooks(role, expected, found) {
+                return Err(CommitError::Conflict { key, found });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_time(&self, transaction: &Transaction) -> Result<(), CommitError> {
+        let now = self.now;
+        match transaction.not_after {
+            Some(at) if at.has_come(now) && !self.flawed(Flaw::NotAfterIgnored) => Err(CommitError::TooLate { now }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_queues(&self, transaction: &Transaction) -> Result<(), CommitError> {
+        if !transaction.limits_queues || self.flawed(Flaw::QueueLimitIgnored) {
+            return Ok(());
+        }
+        let wanted = transaction.puts.iter().filter_map(|put| match &put.record {
+            Record::Execution(execution) => match placement(execution) {
+                Placement::Eligible { queue, .. } => Some(queue),
+                _ => None,
+            },
+            _ => None,
+        });
+        if self.queues.would_overflow(transaction.partition, wanted) {
+            return Err(CommitError::TooManyQueues);
+        }
+        Ok(())
+    }
+
+    /// Deleting comes after counting and telling, so that nothing of a deleted subject is left by its own transaction.
+    fn apply(&mut self, transaction: Transaction) -> Committed {
+        let at = transaction.partition;
+        for put in transaction.puts {
+            let version = put
+                .expected
+                .map_or(Version::first(transaction.tag), |found| found.next(transaction.tag));
+            self.put(at, put, version);
+        }
+        for (key, payload) in transaction.blobs {
+            let payload = self.garbled(payload);
+            self.partition_mut(at).blobs.insert(key, payload);
+        }
+        self.tell(at, transaction.history);
+        let counters = self.move_counters(at, &transaction.increments);
+        for end in &transaction.stream_ends {
+            self.end_stream(end);
+        }
+        for (key, _) in &transaction.deletes {
+            self.delete(at, key);
+        }
+        for execution_id in transaction.delete_remains {
+            self.delete_remains(execution_id);
+        }
+        for (key, stamp) in &transaction.clear_nudges {
+            self.clear_nudge(at, key, *stamp);
+        }
+        for nudge in transaction.nudges {
+            self.nudge_if_asked(at, nudge);
+        }
+        Committed {
+            now: self.now,
+            counters,
+        }
+    }
+
+    pub(super) fn put(&mut self, at: Partition, put: Put, version: Version) {
+        let expires_at = put.ttl.map(|ttl| self.now + ttl);
+        self.write(at, put.record, version, expires_at);
+    }
+
+    /// Moves counters; answers their new values.
+    pub(super) fn move_counters(&mut self, at: Partition, increments: &[(CounterKey, i64)]) -> Vec<(CounterKey, i64)> {
+        let counters = &mut self.partition_mut(at).counters;
+        for (key, by) in increments {
+            *counters.entry(*key).or_default() += by;
+        }
+        increments.iter().map(|(key, _)| (*key, counters[key])).collect()
+    }
+
+    fn end_stream(&mut self, end: &StreamEnd) {
+        let (execution_id, attempt_index) = (end.execution_id, end.attempt_index);
+        if let Some(stream) = self.streams.get_mut(&(execution_id, attempt_index)) {
+            stream.closed = Some((end.at, end.reason));
+        }
+        if !self.flawed(Flaw::StreamEndNotHinted) {
+            self.hints.note(Hint::Stream {
+                execution_id,
+                attempt_index,
+            });
+        }
+    }
+
+    fn delete(&mut self, at: Partition, key: &RecordKey) {
+        self.erase(at, key);
+        if let RecordKey::Flow(flow_id) = *key {
+            self.delete_flow_remains(at, flow_id);
+        }
+    }
+
+    fn delete_flow_remains(&mut self, at: Partition, flow_id: FlowId) {
+        let counters = &mut self.partition_mut(at).counters;
+        for counter in FlowCounter::all() {
+            counters.remove(&CounterKey::Flow(flow_id, counter));
+        }
+        self.histories.remove(&HistorySubject::Flow(flow_id));
+    }
+
+    fn delete_remains(&mut self, id: ExecutionId) {
+        let partition = self.partition_mut(id.partition());
+        let (first, last) = (SignalId::from_uuid(Uuid::nil()), SignalId::from_uuid(Uuid::max()));
+        let signals = partition
+            .blobs
+            .range(BlobKey::Signal(id, first)..=BlobKey::Signal(id, last));
+        let signals: Vec<BlobKey> = signals.map(|(key, _)| *key).collect();
+        for key in signals.into_iter().chain([BlobKey::Input(id), BlobKey::Result(id)]) {
+            partition.blobs.remove(&key);
+        }
+        partition.counters.remove(&CounterKey::BufferedSignals(id));
+        for counter in GroupCounter::ALL {
+            partition.counters.remove(&CounterKey::Group(id, counter));
+        }
+        self.histories.remove(&HistorySubject::Execution(id));
+        let streams: Vec<_> = self
+            .streams
+            .range((id, 0)..=(id, u32::MAX))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in streams {
+            self.streams.remove(&key);
+        }
+    }
+
+    fn clear_nudge(&mut self, at: Partition, key: &RecordKey, stamp: NudgeStamp) {
+        let careless = self.flawed(Flaw::NudgeClearIgnoresStamp);
+        if let Some(agenda) = self.agendas.get_mut(&at)
+            && (agenda.stamp(key) == Some(stamp) || careless)
+        {
+            agenda.forget_nudge(key);
+        }
+    }
+
+    fn nudge_if_asked(&mut self, at: Partition, nudge: Nudge) {
+        let value = |counter: &CounterKey| {
+            self.partitions
+                .get(&at)
+                .and_then(|partition| partition.counters.get(counter))
+        };
+        let stands_at_zero = nudge
+            .only_at_zero
+            .is_none_or(|counter| value(&counter).is_none_or(|value| *value == 0));
+        if stands_at_zero || self.flawed(Flaw::NudgeIgnoresZeroCondition) {
+            self.nudge(at, nudge.key);
+        }
+    }
+}
+
+/// The versions a transaction depends on, in the order they are compared.
+pub(super) fn expectations(transaction: &Transaction) -> impl Iterator<Item = (Role, RecordKey, Option<Version>)> {
+    let guards = transaction
+        .guards
+        .iter()
+        .map(|(key, expected)| (Role::Guard, key.clone(), *expected));
+    let puts = transaction
+        .puts
+        .iter()
+        .map(|put| (Role::Put, put.record.key(), put.expected));
+    let deletes = transaction
+        .deletes
+        .iter()
+        .map(|(key, expected)| (Role::Delete, key.clone(), Some(*expected)));
+    guards.chain(puts).chain(deletes)
+}

@@ -1,0 +1,107 @@
+//! What happened: the history of each subject, and the feed of each partition.
+
+use std::collections::BTreeMap;
+
+use ff_core::limits::HISTORY_LINES_MAX;
+use ff_core::partition::Partition;
+use ff_core::record::HistoryLine;
+use ff_core::time::{Duration, Timestamp};
+
+use super::flaw::Flaw;
+use super::store::Store;
+use crate::hint::Hint;
+use crate::query::FeedPosition;
+
+/// How long a line stays in the feed.
+const FEED_TTL: Duration = Duration::from_hours(24);
+
+/// The last lines about one subject, numbered from its first one on.
+#[derive(Default)]
+pub(super) struct History {
+    pub(super) lines: BTreeMap<u64, HistoryLine>,
+}
+
+impl History {
+    fn push(&mut self, line: HistoryLine, lines_max: usize) {
+        let number = self.lines.last_key_value().map_or(0, |(last, _)| last + 1);
+        self.lines.insert(number, line);
+        if self.lines.len() > lines_max {
+            self.lines.pop_first();
+        }
+    }
+}
+
+/// The last lines of one partition.
+#[derive(Default)]
+pub(super) struct Feed {
+    pub(super) lines: BTreeMap<FeedPosition, HistoryLine>,
+    /// The last position ever given.
+    head: Option<FeedPosition>,
+    /// The last position that was trimmed.
+    trimmed: Option<FeedPosition>,
+}
+
+impl Feed {
+    fn push(&mut self, line: HistoryLine, now: Timestamp) {
+        let position = self.next_position(now);
+        self.head = Some(position);
+        self.lines.insert(position, line);
+    }
+
+    fn next_position(&self, now: Timestamp) -> FeedPosition {
+        let millis = now.as_millis();
+        match self.head {
+            Some(head) if head.millis >= millis => FeedPosition {
+                millis: head.millis,
+                sequence: head.sequence + 1,
+            },
+            _ => FeedPosition { millis, sequence: 0 },
+        }
+    }
+
+    /// Drops lines beyond `lines_max`, and those whose time is over.
+    fn trim(&mut self, lines_max: usize, now: Timestamp) {
+        let is_over = |position: &FeedPosition| (Timestamp::from_millis(position.millis) + FEED_TTL).has_come(now);
+        while self.lines.len() > lines_max || self.lines.first_key_value().is_some_and(|(oldest, _)| is_over(oldest)) {
+            self.trimmed = self.lines.pop_first().map(|(position, _)| position);
+        }
+    }
+
+    /// Whether every line after `position` that there ever was is still here.
+    pub(super) fn reaches_back_to(&self, position: FeedPosition) -> bool {
+        let beyond_head = self.head.is_none_or(|head| position > head);
+        let forgotten = self.trimmed.is_some_and(|trimmed| position < trimmed);
+        !beyond_head && !forgotten
+    }
+}
+
+impl Store {
+    /// Appends lines to the histories of their subjects and to the feed of the partition.
+    pub(super) fn tell(&mut self, partition: Partition, lines: impl IntoIterator<Item = HistoryLine>) {
+        let history_max = if self.flawed(Flaw::HistoryUnbounded) {
+            usize::MAX
+        } else {
+            HISTORY_LINES_MAX
+        };
+        let now = self.now;
+        for line in lines {
+            self.histories
+                .entry(line.subject)
+                .or_default()
+                .push(line.clone(), history_max);
+            if !self.flawed(Flaw::FeedForgets) {
+                self.partition_mut(partition).feed.push(line, now);
+            }
+            self.hints.note(Hint::Feed { partition });
+        }
+        self.trim_feed(partition);
+    }
+
+    /// Drops what the feed of a partition need not keep any more.
+    pub(super) fn trim_feed(&mut self, partition: Partition) {
+        let (lines_max, now) = (self.feed_lines_max, self.now);
+        if let Some(partition) = self.partitions.get_mut(&partition) {
+            partition.feed.trim(lines_max, now);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Listings, each one a walk along an index from the place its cursor names.
+
+mod cut;
+mod executions;
+mod keys;
+mod partition;
+mod parts;
+mod told;
+
+use self::cut::Cut;
+use super::flaw::Flaw;
+use super::store::Store;
+use crate::Result;
+use crate::query::{Cursor, Listing, Page, Query, Rows};
+
+/// The rows of a page, and where the next one starts.
+type Found = Result<(Rows, Option<Cursor>)>;
+
+impl Store {
+    /// One page of a listing.
+    pub(super) fn list(&mut self, query: &Query) -> Result<Page> {
+        if let Listing::Feed(partition) = query.of {
+            self.trim_feed(partition);
+        }
+        let (rows, next) = self.rows(query)?;
+        Ok(Page {
+            now: self.now,
+            rows,
+            next,
+        })
+    }
+
+    fn rows(&self, query: &Query) -> Found {
+        let cut = &Cut::new(query, self.flawed(Flaw::ListCursorByOffset))?;
+        match &query.of {
+            Listing::Executions(filter) => self.list_executions(filter, cut),
+            Listing::Flows(filter) => self.list_flows(filter, cut),
+            Listing::Lanes(namespace) => self.list_lanes(namespace, cut),
+            Listing::Members { flow_id, open_only } => self.list_members(*flow_id, *open_only, cut),
+            Listing::EdgesFrom {
+                upstream,
+                unresolved_only,
+            } => self.list_edges_from(*upstream, *unresolved_only, cut),
+            Listing::EdgesInto { downstream } => self.list_edges_into(*downstream, cut),
+            Listing::Attempts(id) => self.list_attempts(*id, cut),
+            Listing::Waitpoints(id) => self.list_waitpoints(*id, cut),
+            Listing::Signals(id) => self.list_signals(*id, cut),
+            Listing::History(subject) => self.list_history(subject, cut),
+            Listing::Feed(partition) => self.list_feed(*partition, query),
+            Listing::Blocked { partition, cause } => self.list_blocked(*partition, *cause, cut),
+            Listing::BlockedCauses(partition) => self.list_blocked_causes(*partition, cut),
+            Listing::QueuedUnder { partition, budget_id } => self.list_queued_under(*partition, *budget_id, cut),
+            Listing::LeasedUnder { partition, budget_id } => self.list_leased_under(*partition, *budget_id, cut),
+            Listing::Queues(partition) => self.list_queues(*partition, cut),
+            Listing::Audit(partition) => self.list_audit(*partition, cut),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Handing out.
+
+use ff_core::capability::Signature;
+use ff_core::id::ExecutionId;
+use ff_core::limits::RESERVE_BYTES_MAX;
+use ff_core::machine::claim::{self, Claimant, Surroundings};
+use ff_core::record::{BlobKey, Cause, Execution, Gate, Record, RecordKey};
+
+use super::flaw::Flaw;
+use super::store::Store;
+use crate::reserve::{Handful, Reserve, Task};
+use crate::transaction::Version;
+
+impl Store {
+    /// Hands out the best eligible executions a worker can run.
+    pub(super) fn reserve(&mut self, ask: Reserve) -> Handful {
+        let ask = self.misheard(ask);
+        let mut handful = Handful {
+            now: self.now,
+            tasks: Vec::new(),
+        };
+        let mut bytes = 0;
+        for lane in &ask.lanes {
+            let wanted = ask.claimants.len() - handful.tasks.len();
+            let best = self
+                .queues
+                .best((&ask.namespace, lane), wanted, |signature| may_run(&ask, signature));
+            self.entries_visited += best.len() as u64;
+            for (score, claimant) in best.iter().zip(&ask.claimants[handful.tasks.len()..]) {
+                bytes += self.input_bytes(score.id);
+                if bytes > RESERVE_BYTES_MAX as u64
+                    && !handful.tasks.is_empty()
+                    && !self.flawed(Flaw::ReserveIgnoresBytes)
+                {
+                    return handful;
+                }
+                handful.tasks.extend(self.hand_out(score.id, claimant, &ask));
+            }
+        }
+        handful
+    }
+
+    fn input_bytes(&self, id: ExecutionId) -> u64 {
+        self.execution(id)
+            .map_or(0, |(execution, _)| execution.definition.input_bytes)
+    }
+
+    fn hand_out(&mut self, id: ExecutionId, claimant: &Claimant, ask: &Reserve) -> Option<Task> {
+        let (execution, version) = self.execution(id)?;
+        let gate = self.gate_of(execution);
+        let state = gate
+            .as_ref()
+            .map(|(gate, _)| gate.state)
+            .filter(|_| !self.flawed(Flaw::ReserveIgnoresGate));
+        let surroundings = Surroundings {
+            now: self.now,
+            gate: state,
+        };
+        let reserved = self.misstamped(claim::hand_out(execution, claimant, ask.mode, surroundings));
+        let task = Task {
+            execution: reserved.execution.clone(),
+            version: version.next(ask.tag),
+            handed_out: reserved.handed_out,
+            claimant: claimant.clone(),
+            input: self.input_of(id),
+            gate,
+        };
+        if self.flawed(Flaw::ReserveHandsOutTwice) {
+            return Some(task);
+        }
+        self.write(id.partition(), reserved.execution.into(), task.version, None);
+        self.tell(id.partition(), reserved.history);
+        self.move_counters(id.partition(), &reserved.increments);
+        self.forget_timer_if_flawed(id);
+        Some(task)
+    }
+
+    fn input_of(&self, id: ExecutionId) -> ff_core::payload::Payload {
+        let partition = self.partitions.get(&id.partition());
+        let input = partition.and_then(|partition| partition.blobs.get(&BlobKey::Input(id)));
+        input.cloned().unwrap_or_default()
+    }
+
+    fn gate_of(&self, execution: &Execution) -> Option<(Gate, Version)> {
+        let flow_id = execution.definition.flow?;
+        let stored = self.stored(execution.id.partition(), &RecordKey::Gate(flow_id))?;
+        match &stored.record {
+            Record::Gate(gate) => Some((gate.clone(), stored.version)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a worker may be handed work of this signature, as far as is known before admission.
+fn may_run(ask: &Reserve, signature: &Signature) -> bool {
+    let closed = ask.closed.iter().any(|cause| match cause {
+        Cause::Budget(id) => signature.budgets.contains(id),
+        Cause::Quota(id) => signature.quota == Some(*id),
+    });
+    !closed && ask.capabilities.covers(&signature.capabilities)
+}

@@ -1,0 +1,148 @@
+//! Everything the store keeps, and the lookups its parts share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
+use ff_core::machine::placement::{Placement, Score};
+use ff_core::machine::quota::Quota;
+use ff_core::partition::{Partition, PartitionCounts};
+use ff_core::payload::Payload;
+use ff_core::record::{BlobKey, Budget, Cause, CounterKey, Execution, HistorySubject, Record, RecordKey};
+use ff_core::time::{Duration, Timestamp};
+
+use super::agenda::Agenda;
+use super::budget::UsageSeen;
+use super::catalog::Catalog;
+use super::feed::{Feed, History};
+use super::flaw::Flaw;
+use super::frames::Stream;
+use super::groups::Groups;
+use super::hints::Hints;
+use super::queues::Queues;
+use super::settings::SettingsTable;
+use crate::transaction::Version;
+
+/// Lines a partition's feed keeps unless told otherwise.
+const FEED_LINES_MAX: usize = 100_000;
+
+/// The whole store. Only `index` writes records, so that no index can miss one.
+pub(super) struct Store {
+    pub(super) now: Timestamp,
+    pub(super) counts: PartitionCounts,
+    pub(super) partitions: BTreeMap<Partition, FlowPartition>,
+    /// Records that are gone by themselves, by the moment they are.
+    pub(super) expiring: BTreeSet<(Timestamp, Partition, RecordKey)>,
+    pub(super) queues: Queues,
+    pub(super) agendas: BTreeMap<Partition, Agenda>,
+    pub(super) catalog: Catalog,
+    pub(super) histories: BTreeMap<HistorySubject, History>,
+    pub(super) feed_lines_max: usize,
+    pub(super) streams: BTreeMap<(ExecutionId, u32), Stream>,
+    pub(super) budgets: BTreeMap<BudgetId, Budget>,
+    pub(super) usage_seen: UsageSeen,
+    pub(super) quotas: BTreeMap<QuotaPolicyId, Quota>,
+    pub(super) settings: SettingsTable,
+    pub(super) hints: Hints,
+    /// Nudges ever made; each one's number is its stamp.
+    pub(super) nudges_made: u64,
+    pub(super) entries_visited: u64,
+    pub(super) flaw: Option<Flaw>,
+}
+
+/// What one flow partition keeps.
+#[derive(Default)]
+pub(super) struct FlowPartition {
+    pub(super) records: BTreeMap<RecordKey, Stored>,
+    /// Moved counters; 0 is kept like any other value until its subject is deleted.
+    pub(super) counters: BTreeMap<CounterKey, i64>,
+    pub(super) blobs: BTreeMap<BlobKey, Payload>,
+    pub(super) blocked: Groups<Cause, Score>,
+    pub(super) leased_under: Groups<BudgetId, ExecutionId>,
+    pub(super) feed: Feed,
+}
+
+/// A record as it is kept.
+pub(super) struct Stored {
+    pub(super) record: Record,
+    pub(super) version: Version,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) entries: Entries,
+}
+
+/// The index entries that stand for a record; kept with it, so that exactly these are removed again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Entries {
+    pub(super) placement: Option<Placement>,
+    pub(super) due_at: Option<Timestamp>,
+}
+
+impl Store {
+    pub(super) fn new(start: Timestamp, counts: PartitionCounts) -> Self {
+        Self {
+            now: start,
+            counts,
+            partitions: BTreeMap::new(),
+            expiring: BTreeSet::new(),
+            queues: Queues::default(),
+            agendas: BTreeMap::new(),
+            catalog: Catalog::default(),
+            histories: BTreeMap::new(),
+            feed_lines_max: FEED_LINES_MAX,
+            streams: BTreeMap::new(),
+            budgets: BTreeMap::new(),
+            usage_seen: UsageSeen::default(),
+            quotas: BTreeMap::new(),
+            settings: SettingsTable::default(),
+            hints: Hints::new(),
+            nudges_made: 0,
+            entries_visited: 0,
+            flaw: None,
+        }
+    }
+
+    /// Lets time pass.
+    pub(super) fn advance(&mut self, by: Duration) {
+        if !self.flawed(Flaw::ClockStandsStill) {
+            self.now += by;
+        }
+    }
+
+    /// The partition, made if it is the first time anybody writes to it.
+    pub(super) fn partition_mut(&mut self, partition: Partition) -> &mut FlowPartition {
+        self.partitions.entry(partition).or_default()
+    }
+
+    /// A record as it is kept.
+    pub(super) fn stored(&self, partition: Partition, key: &RecordKey) -> Option<&Stored> {
+        self.partitions.get(&partition)?.records.get(key)
+    }
+
+    /// The version of a record; `None`: it does not exist.
+    pub(super) fn version(&self, partition: Partition, key: &RecordKey) -> Option<Version> {
+        self.stored(partition, key).map(|stored| stored.version)
+    }
+
+    /// An execution with its version.
+    pub(super) fn execution(&self, id: ExecutionId) -> Option<(&Execution, Version)> {
+        let stored = self.stored(id.partition(), &RecordKey::Execution(id))?;
+        match &stored.record {
+            Record::Execution(execution) => Some((execution, stored.version)),
+            _ => None,
+        }
+    }
+
+    /// Forgets the records whose time to live is over: nobody sees them again.
+    pub(super) fn forget_expired(&mut self) {
+        while let Some((at, partition, key)) = self.expiring.first().cloned() {
+            if !at.has_come(self.now) || self.flawed(Flaw::TtlNeverExpires) {
+                return;
+            }
+            self.erase(partition, &key);
+        }
+    }
+
+    /// Whether the store was made to break this promise.
+    pub(super) fn flawed(&self, flaw: Flaw) -> bool {
+        self.flaw == Some(flaw)
+    }
+}

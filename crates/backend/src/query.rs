@@ -1,0 +1,272 @@
+//! Listings: bounded pages with stable cursors.
+
+use ff_core::id::{BudgetId, ExecutionId, FlowId};
+use ff_core::machine::placement::{Placement, QueueKey, Score};
+use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
+use ff_core::partition::Partition;
+use ff_core::record::{
+    Attempt, Cause, Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint,
+};
+use ff_core::state::PublicState;
+use ff_core::time::Timestamp;
+use std::collections::BTreeMap;
+
+use crate::transaction::Version;
+
+/// Asks for one page of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Of what.
+    pub of: Listing,
+    /// After this place; `None`: from the beginning.
+    pub after: Option<Cursor>,
+    /// At most this many rows, at least 1. A page may be shorter, or empty, and still have a next one: a store may stop
+    /// early rather than scan for long.
+    pub limit: usize,
+}
+
+/// A place in a listing, meaningful only to the backend that gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor(pub String);
+
+/// What can be listed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Listing {
+    /// Executions, newest first.
+    Executions(ExecutionFilter),
+    /// Flows, newest first.
+    Flows(FlowFilter),
+    /// Members of a flow, by id.
+    Members {
+        /// Of which flow.
+        flow_id: FlowId,
+        /// Only those that have not ended.
+        open_only: bool,
+    },
+    /// Edges out of an execution, by id.
+    EdgesFrom {
+        /// The upstream.
+        upstream: ExecutionId,
+        /// Only applied ones whose upstream has not been taken into account yet.
+        unresolved_only: bool,
+    },
+    /// Edges into an execution, by id.
+    EdgesInto {
+        /// The downstream.
+        downstream: ExecutionId,
+    },
+    /// Ended attempts of an execution that another one followed, by index.
+    Attempts(ExecutionId),
+    /// Waitpoints of an execution, by id.
+    Waitpoints(ExecutionId),
+    /// Signals of an execution, by id.
+    Signals(ExecutionId),
+    /// The history of an execution or flow, oldest first.
+    History(HistorySubject),
+    /// The feed of a partition, oldest first.
+    Feed(Partition),
+    /// Executions blocked by a cause in a partition, best score first.
+    Blocked {
+        /// Where.
+        partition: Partition,
+        /// By what.
+        cause: Cause,
+    },
+    /// The causes a partition holds blocked work for.
+    BlockedCauses(Partition),
+    /// Eligible executions of a partition whose queue needs this budget, best score first.
+    QueuedUnder {
+        /// Where.
+        partition: Partition,
+        /// The budget.
+        budget_id: BudgetId,
+    },
+    /// Leased executions of a partition that count against this budget, by id.
+    LeasedUnder {
+        /// Where.
+        partition: Partition,
+        /// The budget.
+        budget_id: BudgetId,
+    },
+    /// Non-empty queues of a partition.
+    Queues(Partition),
+    /// Lanes of a namespace with their depths, by name.
+    Lanes(Namespace),
+    /// Records of a partition with the index entries the store keeps for them, by key.
+    Audit(Partition),
+}
+
+/// Which executions to list. Everything given must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExecutionFilter {
+    /// Of this tenant.
+    pub namespace: Option<Namespace>,
+    /// Of this lane.
+    pub lane: Option<LaneId>,
+    /// In this state.
+    pub state: Option<PublicState>,
+    /// Of this kind.
+    pub kind: Option<ExecutionKind>,
+    /// With this tag.
+    pub tag: Option<(String, String)>,
+    /// Members of this flow.
+    pub flow_id: Option<FlowId>,
+    /// Created at or after this moment.
+    pub created_from: Option<Timestamp>,
+    /// Created before this moment.
+    pub created_before: Option<Timestamp>,
+}
+
+/// Which flows to list. Everything given must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowFilter {
+    /// Of this tenant.
+    pub namespace: Option<Namespace>,
+    /// Of this kind.
+    pub kind: Option<FlowKind>,
+    /// With this tag.
+    pub tag: Option<(String, String)>,
+}
+
+/// One page of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The store's time.
+    pub now: Timestamp,
+    /// The rows.
+    pub rows: Rows,
+    /// Where to go on; `None`: that was all.
+    pub next: Option<Cursor>,
+}
+
+/// The rows of a page; which kind follows from the listing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rows {
+    /// Of executions, members, blocked, queued and leased executions.
+    Executions(Vec<(Execution, Version)>),
+    /// Of flows.
+    Flows(Vec<(Flow, Version)>),
+    /// Of edges.
+    Edges(Vec<(Edge, Version)>),
+    /// Of attempts.
+    Attempts(Vec<Attempt>),
+    /// Of waitpoints.
+    Waitpoints(Vec<(Waitpoint, Version)>),
+    /// Of signals.
+    Signals(Vec<Signal>),
+    /// Of a history.
+    History(Vec<HistoryLine>),
+    /// Of a feed.
+    Feed(Vec<(FeedPosition, HistoryLine)>),
+    /// Of causes.
+    Causes(Vec<Cause>),
+    /// Of queues.
+    Queues(Vec<QueueHead>),
+    /// Of lanes.
+    Lanes(Vec<LaneDepth>),
+    /// Of an audit.
+    Audit(Vec<AuditRow>),
+}
+
+/// A place in a partition's feed: store time, never before the line before it, and a number within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FeedPosition {
+    /// Store time.
+    pub millis: u64,
+    /// Tells lines of one millisecond apart.
+    pub sequence: u64,
+}
+
+impl FeedPosition {
+    /// The cursor that goes on after this line. Every backend's feed has these cursors, so that a reader who has seen all
+    /// there was can go on from the last line later.
+    pub fn cursor(self) -> Cursor {
+        Cursor(format!("feed:{}-{}", self.millis, self.sequence))
+    }
+
+    /// The position that a feed's cursor names.
+    pub fn of_cursor(cursor: &Cursor) -> Option<FeedPosition> {
+        let (millis, sequence) = cursor.0.strip_prefix("feed:")?.split_once('-')?;
+        let position = FeedPosition {
+            millis: millis.parse().ok()?,
+            sequence: sequence.parse().ok()?,
+        };
+        Some(position).filter(|position| position.cursor() == *cursor)
+    }
+}
+
+/// A non-empty queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueHead {
+    /// Which queue.
+    pub queue: QueueKey,
+    /// The best score in it.
+    pub head: Score,
+    /// How many wait in it.
+    pub length: u64,
+}
+
+/// How much of a lane is in which state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneDepth {
+    /// The lane.
+    pub lane: LaneId,
+    /// Executions by state.
+    pub depth: BTreeMap<PublicState, u64>,
+    /// When the oldest execution that waits for a worker was created.
+    pub oldest_eligible: Option<Timestamp>,
+}
+
+/// A record with the index entries the store keeps for it. They must equal what [`ff_core::machine::placement`] says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditRow {
+    /// The record.
+    pub record: Record,
+    /// The index it is in; `None` for records that are in none.
+    pub placement: Option<Placement>,
+    /// Its entry in the due index.
+    pub due_at: Option<Timestamp>,
+}
+
+macro_rules! rows {
+    ($($(#[$doc:meta])* $name:ident, $variant:ident -> $type:ty;)+) => {
+        impl Page {
+            $(
+                $(#[$doc])*
+                pub fn $name(self) -> Vec<$type> {
+                    match self.rows {
+                        Rows::$variant(rows) => rows,
+                        _ => Vec::new(),
+                    }
+                }
+            )+
+        }
+    };
+}
+
+rows! {
+    /// The rows of a page of executions.
+    executions, Executions -> (Execution, Version);
+    /// The rows of a page of flows.
+    flows, Flows -> (Flow, Version);
+    /// The rows of a page of edges.
+    edges, Edges -> (Edge, Version);
+    /// The rows of a page of attempts.
+    attempts, Attempts -> Attempt;
+    /// The rows of a page of waitpoints.
+    waitpoints, Waitpoints -> (Waitpoint, Version);
+    /// The rows of a page of signals.
+    signals, Signals -> Signal;
+    /// The rows of a page of history.
+    history, History -> HistoryLine;
+    /// The rows of a page of a feed.
+    feed, Feed -> (FeedPosition, HistoryLine);
+    /// The rows of a page of causes.
+    causes, Causes -> Cause;
+    /// The rows of a page of queues.
+    queues, Queues -> QueueHead;
+    /// The rows of a page of lanes.
+    lanes, Lanes -> LaneDepth;
+    /// The rows of a page of an audit.
+    audit, Audit -> AuditRow;
+}

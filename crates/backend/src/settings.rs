@@ -1,0 +1,80 @@
+//! Small shared state: partition counts, signing keys, workers, lanes, API keys.
+
+use serde_json::Value;
+use ff_core::time::{Duration, Timestamp};
+
+/// One operation on the settings; a call runs several, each atomic.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingsOp {
+    /// Reads one setting.
+    Get {
+        /// Its name.
+        key: String,
+    },
+    /// Reads the settings whose name starts with a prefix, in order of their names.
+    List {
+        /// The prefix.
+        prefix: String,
+        /// Only names after this one.
+        after: Option<String>,
+        /// At most this many.
+        limit: usize,
+    },
+    /// Writes a setting.
+    Put {
+        /// Its name.
+        key: String,
+        /// Its value.
+        value: Value,
+        /// What it must be now.
+        expected: Expected,
+        /// Gone by itself after this long.
+        ttl: Option<Duration>,
+    },
+    /// Deletes a setting.
+    Delete {
+        /// Its name.
+        key: String,
+        /// What it must be now.
+        expected: Expected,
+    },
+}
+
+/// What a setting must be for a write to go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever it is.
+    Anything,
+    /// It must not exist.
+    Absent,
+    /// It must have this revision.
+    Revision(u64),
+}
+
+/// A setting as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Its name.
+    pub key: String,
+    /// Its value.
+    pub value: Value,
+    /// Moves with every write, and never takes a value again that it had, even after a deletion.
+    pub revision: u64,
+    /// When it was written.
+    pub updated_at: Timestamp,
+    /// When it is gone by itself.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The answer to one settings operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingsReply {
+    /// What was read, or what was written.
+    Found(Setting),
+    /// There is no such setting, or it was deleted.
+    Absent,
+    /// The settings of a list.
+    Page(Vec<Setting>),
+    /// The setting is not what was expected; nothing was done.
+    Conflict(Option<Setting>),
+}

@@ -1,0 +1,219 @@
+//! The unit of change: all of it or nothing, in one partition.
+
+use ff_core::machine::step::{Draft, Nudge, StreamEnd, Write};
+use ff_core::partition::{Family, Partition};
+use ff_core::payload::Payload;
+use ff_core::record::{BlobKey, CounterKey, HistoryLine, Record, RecordKey};
+use ff_core::time::{Duration, Timestamp};
+use ff_core::id::ExecutionId;
+
+use crate::load::Snapshot;
+
+/// Which writing of a record this is: how many there were, and which transaction made it. Both are compared, so that a
+/// caller whose reply was lost can tell its own writing from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Version {
+    /// 1 for a new record, then one more with every writing.
+    pub counter: u64,
+    /// The tag of the transaction that wrote it.
+    pub tag: Tag,
+}
+
+/// A transaction's random name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(pub u64);
+
+impl Version {
+    /// The version a record has once the transaction `tag` replaced this one.
+    pub const fn next(self, tag: Tag) -> Version {
+        Version {
+            counter: self.counter + 1,
+            tag,
+        }
+    }
+
+    /// The version of a record created by the transaction `tag`.
+    pub const fn first(tag: Tag) -> Version {
+        Version { counter: 1, tag }
+    }
+}
+
+/// A small transaction of one flow partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transaction {
+    /// Where.
+    pub partition: Partition,
+    /// Its name; every record it writes carries it.
+    pub tag: Tag,
+    /// Records that must still have these versions (`None`: must not exist), though they are not written.
+    pub guards: Vec<(RecordKey, Option<Version>)>,
+    /// Records to write.
+    pub puts: Vec<Put>,
+    /// Records to delete, with the version they must have.
+    pub deletes: Vec<(RecordKey, Version)>,
+    /// Executions whose blobs, history, streams and group counters are deleted.
+    pub delete_remains: Vec<ExecutionId>,
+    /// Bytes to keep beside records.
+    pub blobs: Vec<(BlobKey, Payload)>,
+    /// What happened: appended to the history of its subject and to the partition's feed.
+    pub history: Vec<HistoryLine>,
+    /// Counters to move. Only in a transaction with a put, which is what makes repeating safe.
+    pub increments: Vec<(CounterKey, i64)>,
+    /// Records to be reported as due now, without touching their version.
+    pub nudges: Vec<Nudge>,
+    /// Nudges that were evaluated: removed if no newer one came.
+    pub clear_nudges: Vec<(RecordKey, NudgeStamp)>,
+    /// Output streams that end here.
+    pub stream_ends: Vec<StreamEnd>,
+    /// Refused from this moment on, by the store's own clock. Versions are compared first.
+    pub not_after: Option<Timestamp>,
+    /// Refused if it would open more than [`ff_core::limits::QUEUES_MAX`] queues of one namespace and lane here.
+    pub limits_queues: bool,
+}
+
+/// One record to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Put {
+    /// The whole record.
+    pub record: Record,
+    /// The version it was computed from; `None`: it must not exist.
+    pub expected: Option<Version>,
+    /// Gone by itself after this long. Only for records that must not exist.
+    pub ttl: Option<Duration>,
+}
+
+/// Tells one nudge of a record from a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NudgeStamp(pub u64);
+
+/// A committed transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Committed {
+    /// The store's time of the commit.
+    pub now: Timestamp,
+    /// The counters it moved, with their new values.
+    pub counters: Vec<(CounterKey, i64)>,
+}
+
+/// A transaction that was not committed, or may not have been.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CommitError {
+    /// A record is not what the transaction was computed from. Nothing was done.
+    #[error("{key:?} has changed")]
+    Conflict {
+        /// Which record.
+        key: RecordKey,
+        /// The version it has now; `None`: it does not exist.
+        found: Option<Version>,
+    },
+    /// Its moment has passed. Nothing was done.
+    #[error("too late by the store's clock ({now})")]
+    TooLate {
+        /// The store's time.
+        now: Timestamp,
+    },
+    /// It would open too many queues. Nothing was done.
+    #[error("too many queues of one namespace and lane in a partition")]
+    TooManyQueues,
+    /// It is not a valid transaction: a programmer's mistake. Nothing was done.
+    #[error("malformed transaction: {0}")]
+    Malformed(&'static str),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] crate::Error),
+}
+
+impl Transaction {
+    /// A transaction that does nothing yet.
+    pub fn new(partition: Partition, tag: Tag) -> Self {
+        Self {
+            partition,
+            tag,
+            guards: Vec::new(),
+            puts: Vec::new(),
+            deletes: Vec::new(),
+            delete_remains: Vec::new(),
+            blobs: Vec::new(),
+            history: Vec::new(),
+            increments: Vec::new(),
+            nudges: Vec::new(),
+            clear_nudges: Vec::new(),
+            stream_ends: Vec::new(),
+            not_after: None,
+            limits_queues: false,
+        }
+    }
+
+    /// Binds what the rules drafted to the versions their records were loaded with.
+    pub fn bind(draft: Draft, snapshot: &Snapshot, tag: Tag) -> Self {
+        let mut transaction = Self::new(snapshot.partition, tag);
+        for key in draft.guards {
+            let version = snapshot.version(&key);
+            transaction.guards.push((key, version));
+        }
+        for write in draft.writes {
+            transaction.add(write, snapshot);
+        }
+        transaction.blobs = draft.blobs;
+        transaction.history = draft.history;
+        transaction.increments = draft.increments;
+        transaction.nudges = draft.nudges;
+        transaction.stream_ends = draft.stream_ends;
+        transaction.not_after = draft.not_after;
+        transaction.limits_queues = draft.limits_queues;
+        transaction
+    }
+
+    fn add(&mut self, write: Write, snapshot: &Snapshot) {
+        match write {
+            Write::Put(record) => {
+                let expected = snapshot.version(&record.key());
+                self.puts.push(Put { record, expected, ttl: None });
+            }
+            Write::Create { record, ttl } => self.puts.push(Put { record, expected: None, ttl }),
+            Write::Delete(key) => {
+                if let Some(version) = snapshot.version(&key) {
+                    self.deletes.push((key, version));
+                }
+            }
+            Write::DeleteRemains(execution_id) => self.delete_remains.push(execution_id),
+        }
+    }
+
+    /// Refuses what no backend could keep its promises for. Every backend calls this first.
+    pub fn check(&self) -> Result<(), CommitError> {
+        let malformed = |why| Err(CommitError::Malformed(why));
+        if !self.increments.is_empty() && self.puts.is_empty() {
+            return malformed("increments without a put");
+        }
+        if self.puts.iter().any(|put| put.ttl.is_some() && put.expected.is_some()) {
+            return malformed("a time to live on a record that is replaced");
+        }
+        if self.partition.family != Family::Flow {
+            return malformed("not a flow partition");
+        }
+        let mut written = std::collections::BTreeSet::new();
+        let keys = self.puts.iter().map(|put| put.record.key()).chain(self.deletes.iter().map(|(key, _)| key.clone()));
+        for key in keys {
+            if partition_of(&key).is_some_and(|partition| partition != self.partition) {
+                return malformed("a record of another partition");
+            }
+            if !written.insert(key) {
+                return malformed("a record is written twice");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The partition a key names itself; flows, gates, edges and submission keys do not.
+const fn partition_of(key: &RecordKey) -> Option<Partition> {
+    match key {
+        RecordKey::Execution(id)
+        | RecordKey::Attempt(id, _)
+        | RecordKey::Waitpoint(id, _)
+        | RecordKey::Signal(id, _)
+        | RecordKey::SignalKey(id, _) => Some(id.partition()),
+        RecordKey::SubmissionKey(..) | RecordKey::Flow(_) | RecordKey::Gate(_) | RecordKey::Edge(_) => None,
+    }
+}

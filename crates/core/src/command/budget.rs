@@ -1,0 +1,214 @@
+//! Budgets: create, change, reset, delete, read, and spend.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::id::{BudgetId, EffectId};
+use crate::limits::DEDUP_WINDOW_DEFAULT;
+use crate::name::{Dimension, IdempotencyKey, Namespace, RequestId};
+use crate::record::{Breach, Excess, Limits, OnHardLimit};
+use crate::time::{Duration, Timestamp};
+
+/// Creates a budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateBudget {
+    /// Its id; minted when absent.
+    pub budget_id: Option<BudgetId>,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// What it is for, in the user's words.
+    pub scope: String,
+    /// Limits by dimension.
+    pub dimensions: BTreeMap<Dimension, Limits>,
+    /// How often usage starts again from zero; absent: never by itself.
+    pub reset_interval: Option<Duration>,
+    /// What a hard breach does to executions that run.
+    pub on_hard_limit: OnHardLimit,
+}
+
+/// What became of a creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetCreated {
+    /// It is there now.
+    Created,
+    /// It was created before with the same definition.
+    Exists,
+}
+
+/// Changes limits: the dimensions named get these limits, the others keep theirs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpdateLimits {
+    /// New limits by dimension. Empty limits make a dimension unlimited.
+    pub dimensions: BTreeMap<Dimension, Limits>,
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// It holds from now on.
+    Now,
+    /// It was so already.
+    Unchanged,
+}
+
+/// Starts usage again from zero. The rhythm of periodic resets stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResetBudget {
+    /// Makes repeated requests one.
+    pub request_id: Option<RequestId>,
+}
+
+/// What became of a reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetReset {
+    /// Usage is zero now.
+    Now,
+    /// The same request reset it before.
+    Already,
+}
+
+/// What became of a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deleted {
+    /// It limits nothing from now on.
+    Now,
+    /// It was deleted before.
+    Already,
+}
+
+/// Usage that arrives at a budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsageReport {
+    /// How much, by dimension.
+    pub deltas: BTreeMap<Dimension, u64>,
+    /// Tells repetitions; absent: every call counts.
+    pub identity: Option<UsageIdentity>,
+    /// How long a repetition is recognised, from the first use.
+    pub dedup_window: Duration,
+}
+
+/// What tells a repeated usage report. Two kinds never meet.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UsageIdentity {
+    /// The caller's own key.
+    Key(IdempotencyKey),
+    /// The request that carried it, when the caller gave no key.
+    Request(RequestId),
+    /// The effect that carried it, when the lease holder gave no key.
+    Effect(EffectId),
+}
+
+/// What the store must remember in the same atomic step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remember {
+    /// The identity to recognise.
+    pub identity: UsageIdentity,
+    /// From this moment on it may be forgotten.
+    pub until: Timestamp,
+}
+
+/// A budget's answer to a usage report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// Recorded; no limit passed.
+    Ok,
+    /// Recorded; at least one dimension is above its soft limit, none above its hard limit.
+    SoftBreach {
+        /// The first of them.
+        first: Excess,
+        /// Every one of them.
+        all: Vec<Excess>,
+    },
+    /// Recorded, because it is spent; at least one dimension is above its hard limit.
+    HardBreach {
+        /// The first of them.
+        first: Excess,
+        /// Every one of them.
+        all: Vec<Excess>,
+    },
+    /// Recorded before under the same identity.
+    AlreadyApplied,
+    /// The budget was deleted: recorded nowhere, limited by nothing.
+    Gone,
+}
+
+/// A budget as it is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BudgetView {
+    /// Its name.
+    pub budget_id: BudgetId,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// What it is for.
+    pub scope: String,
+    /// Usage and limits of every dimension that has either.
+    pub dimensions: BTreeMap<Dimension, DimensionView>,
+    /// How often usage starts again from zero.
+    pub reset_interval: Option<Duration>,
+    /// What a hard breach does to executions that run.
+    pub on_hard_limit: OnHardLimit,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The next periodic reset.
+    pub next_reset_at: Option<Timestamp>,
+    /// Moves whenever blocked work may have become admissible.
+    pub generation: u64,
+    /// Reports that passed a soft limit only.
+    pub soft_breaches: u64,
+    /// Reports that passed a hard limit.
+    pub hard_breaches: u64,
+    /// The last of either.
+    pub last_breach: Option<Breach>,
+    /// Why running executions are being stopped, while they are.
+    pub stop_pending: Option<String>,
+    /// Whether it admits work.
+    pub state: BudgetState,
+}
+
+/// Usage and limits of one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DimensionView {
+    /// What was spent since the last reset.
+    pub usage: u64,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+/// Whether a budget admits work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BudgetState {
+    /// It does.
+    Open,
+    /// This hard limit is reached.
+    Closed(Excess),
+    /// It was deleted and limits nothing.
+    Deleted,
+}
+
+impl UsageReport {
+    /// A report that no repetition can be told of.
+    pub fn new(deltas: BTreeMap<Dimension, u64>) -> Self {
+        Self {
+            deltas,
+            identity: None,
+            dedup_window: DEDUP_WINDOW_DEFAULT,
+        }
+    }
+
+    /// The same report with something that tells repetitions.
+    #[must_use]
+    pub fn identified_by(self, identity: UsageIdentity) -> Self {
+        let identity = Some(identity);
+        Self { identity, ..self }
+    }
+}
+
+impl fmt::Display for UsageIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UsageIdentity::Key(key) => write!(f, "key:{key}"),
+            UsageIdentity::Request(id) => write!(f, "request:{id}"),
+            UsageIdentity::Effect(id) => write!(f, "effect:{id}"),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Flows, their members and dependencies; replay_execution and wait_children.
+
+use crate::command::submit::CreateExecution;
+use crate::id::{EdgeId, ExecutionId, FlowId};
+use crate::name::{DataRef, FlowKind, Namespace, RequestId};
+use crate::policy::Retention;
+use crate::record::{CancelFlowPolicy, DependencyKind, EdgeGroupPolicy, Fence, Tags};
+
+/// Creates a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateFlow {
+    /// The tenant.
+    pub namespace: Namespace,
+    /// What kind of graph it is.
+    pub flow_kind: FlowKind,
+    /// The user's labels.
+    pub tags: Tags,
+    /// How long it is kept after its last member ended; absent: 24 h.
+    pub retention: Option<Retention>,
+    /// Whether its members may run at once.
+    pub assembly: Assembly,
+}
+
+/// Whether a new flow lets its members go at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assembly {
+    /// Members run as they come.
+    #[default]
+    Open,
+    /// Nothing runs before the flow is opened.
+    Assembling,
+}
+
+/// What became of a creation whose id was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowCreated {
+    /// A new flow.
+    Created,
+    /// It was created before, with the same definition.
+    Exists,
+}
+
+/// What became of opening a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// Its members are being let go now.
+    Now,
+    /// It was open before.
+    Already,
+}
+
+/// Cancels or seals a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CancelFlow {
+    /// Why.
+    pub reason: String,
+    /// What happens to its members.
+    pub policy: CancelFlowPolicy,
+}
+
+/// What became of a flow's cancellation. A repetition gets the first one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowCancelled {
+    /// Whether members are still to be cancelled.
+    pub progress: CancelProgress,
+    /// The policy of the first call.
+    pub policy: CancelFlowPolicy,
+    /// The reason of the first call.
+    pub reason: String,
+    /// Members it had then.
+    pub member_count: u64,
+}
+
+/// How far a flow's cancellation is when it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelProgress {
+    /// Nothing is left to do.
+    Cancelled,
+    /// Members are cancelled in follow-up work.
+    Scheduled,
+}
+
+/// What became of adding an execution to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joined {
+    /// It is a member now.
+    Added {
+        /// Members the flow has.
+        node_count: u64,
+    },
+    /// It was a member before.
+    AlreadyMember {
+        /// Members the flow has.
+        node_count: u64,
+    },
+}
+
+/// Adds a dependency between two members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageDependencyEdge {
+    /// Its id; derived from the pair when absent.
+    pub edge_id: Option<EdgeId>,
+    /// What must end first.
+    pub upstream: ExecutionId,
+    /// What waits.
+    pub downstream: ExecutionId,
+    /// Which end counts.
+    pub dependency_kind: DependencyKind,
+    /// The name under which the upstream's result is handed over.
+    pub data_passing_ref: Option<DataRef>,
+    /// Only if the graph has not changed since this revision.
+    pub expected_graph_revision: Option<u64>,
+    /// Whether it counts at once.
+    pub apply: bool,
+}
+
+/// A staged dependency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// Its id.
+    pub edge_id: EdgeId,
+    /// The revision of the graph it made.
+    pub graph_revision: u64,
+}
+
+/// What became of applying a dependency to its child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// It counts from now on.
+    Applied {
+        /// Dependencies of the child that are not satisfied.
+        unsatisfied_count: u64,
+    },
+    /// It counted before.
+    AlreadyApplied,
+}
+
+/// Says how the inbound edges of a member join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetEdgeGroupPolicy {
+    /// How.
+    pub policy: EdgeGroupPolicy,
+}
+
+/// A whole graph, or a part of one: members with the dependencies that lead to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphPart {
+    /// The flow they become members of.
+    pub flow_id: FlowId,
+    /// New members.
+    pub members: Vec<GraphMember>,
+    /// Dependencies of the new members.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// One new member of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphMember {
+    /// Its name inside the flow; its execution id follows from it unless the submission names one.
+    pub key: String,
+    /// What is submitted. `flow_id` and `depends_on` come from the graph.
+    pub submission: CreateExecution,
+}
+
+/// One dependency of a graph. Its downstream is a member of the same part; its upstream may be of an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// Name of what must end first.
+    pub upstream: String,
+    /// Name of what waits.
+    pub downstream: String,
+    /// Which end counts.
+    pub dependency_kind: DependencyKind,
+    /// The name under which the upstream's result is handed over.
+    pub data_passing_ref: Option<DataRef>,
+}
+
+/// Reopens a terminal execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayExecution {
+    /// Makes repeated requests one.
+    pub request_id: Option<RequestId>,
+}
+
+/// What became of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// It was reopened now.
+    Now,
+    /// The same request reopened it before.
+    Already,
+}
+
+/// Goes on when the dependencies hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitChildren {
+    /// Proof of the lease.
+    pub fence: Option<Fence>,
+}
+
+/// What became of waiting for dependencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitedChildren {
+    /// They hold; the lease is kept.
+    AlreadySatisfied,
+    /// The lease has ended; the same attempt goes on once they hold.
+    Waiting,
+    /// They can no longer hold; the execution failed.
+    DependencyImpossible,
+    /// The flow is cancelled, so the execution was cancelled instead.
+    Cancelled,
+}

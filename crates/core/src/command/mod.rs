@@ -1,0 +1,12 @@
+//! What callers ask for and what they are told: one struct in, one outcome out, a file per noun.
+
+pub mod budget;
+pub mod flow;
+pub mod lease;
+pub mod operator;
+pub mod quota;
+pub mod signal;
+pub mod submit;
+pub mod suspend;
+pub mod waitpoint;
+pub mod worker;

@@ -1,0 +1,106 @@
+//! What a person or an orchestrator asks for about one execution.
+
+use crate::capability::CapabilitySet;
+use crate::id::GrantId;
+use crate::name::{RequestId, WorkerId, WorkerInstanceId};
+use crate::record::{Fence, Tags};
+use crate::time::{Duration, Timestamp};
+
+/// Ends an execution from any state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CancelExecution {
+    /// Why.
+    pub reason: String,
+    /// Proof of the lease, when its own worker cancels it.
+    pub fence: Option<Fence>,
+}
+
+/// What became of a cancellation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It ended now.
+    Now,
+    /// It was cancelled before.
+    Already,
+}
+
+/// Takes the lease away from its worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RevokeLease {
+    /// Why.
+    pub reason: Option<String>,
+    /// Only this lease.
+    pub expected_lease_epoch: Option<u64>,
+    /// Makes repeated requests one.
+    pub request_id: Option<RequestId>,
+}
+
+/// What became of a revocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revoked {
+    /// The lease ended now.
+    Now,
+    /// That lease had ended before.
+    AlreadySatisfied,
+    /// The flow is cancelled, so the execution was cancelled with its lease.
+    Cancelled,
+}
+
+/// Promises a lost execution to a given worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IssueReclaimGrant {
+    /// Who takes over.
+    pub worker: WorkerId,
+    /// In which process slot.
+    pub instance: WorkerInstanceId,
+    /// What it offers.
+    pub capabilities: CapabilitySet,
+    /// How long the grant lasts.
+    pub grant_ttl: Duration,
+    /// Fresh id.
+    pub grant_id: GrantId,
+}
+
+/// A reclaim grant, before it is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReclaimGrant {
+    /// Open; budgets and quota may still have to admit it.
+    Issued {
+        /// When it lapses.
+        expires_at: Timestamp,
+        /// Whether it can be redeemed as it is.
+        admitted: bool,
+    },
+    /// The flow is cancelled; so is its member now.
+    FlowCancelled,
+}
+
+/// Changes where an execution stands in its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangePriority {
+    /// 0 to 9,000, higher first.
+    pub priority: u16,
+}
+
+/// Keeps an execution from being handed out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoldExecution {
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Replaces the tags of an execution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetTags {
+    /// All of its tags.
+    pub tags: Tags,
+}
+
+/// What became of a change that may have been made before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// Changed now.
+    Now,
+    /// It was like that already.
+    Already,
+}

@@ -1,0 +1,115 @@
+//! Signals and what else ends a suspension: deliver_signal, approve, reject, resume_execution.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ExecutionId, SignalId, WaitpointId};
+use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace, RequestId, SignalName};
+use crate::payload::Payload;
+use crate::record::{ReasonCode, SignalEffect, WaitpointRef};
+use crate::time::Timestamp;
+
+/// Delivers an event to a waitpoint. Its token was checked, or the caller is privileged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeliverSignal {
+    /// To which waitpoint.
+    pub waitpoint_id: WaitpointId,
+    /// The sender's id for it, or a fresh one.
+    pub signal_id: SignalId,
+    /// What it is called.
+    pub signal_name: SignalName,
+    /// The sender's class for it.
+    pub category: String,
+    /// What kind of thing sends it.
+    pub source_type: String,
+    /// Who sends it; verified when the caller has a credential.
+    pub source_identity: Identity,
+    /// What comes with it.
+    pub payload: Payload,
+    /// Makes repeated deliveries one.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// The sender's id for tying things together.
+    pub correlation_id: Option<String>,
+}
+
+/// What became of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivered {
+    /// It is kept, and this is what it did.
+    Accepted {
+        /// Its id.
+        signal_id: SignalId,
+        /// What it did.
+        effect: SignalEffect,
+    },
+    /// It was delivered before.
+    Duplicate {
+        /// The first one.
+        existing_signal_id: SignalId,
+    },
+}
+
+/// A person's yes or no at a waitpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decide {
+    /// At which waitpoint.
+    pub waitpoint_id: WaitpointId,
+    /// Yes or no.
+    pub verdict: Verdict,
+    /// What the person adds.
+    pub payload: Payload,
+    /// Makes repeated decisions one.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// Fresh id of the signal.
+    pub signal_id: SignalId,
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// A signal named `approved`.
+    Approve,
+    /// A signal named `rejected`.
+    Reject,
+}
+
+/// Something that waits for a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// What waits.
+    pub execution_id: ExecutionId,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// Its queue.
+    pub lane_id: LaneId,
+    /// What kind of work it is.
+    pub execution_kind: ExecutionKind,
+    /// Why it waits.
+    pub reason_code: ReasonCode,
+    /// Its timeout passed and calls for a person.
+    pub escalated: bool,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// When waiting ends by itself.
+    pub timeout_at: Option<Timestamp>,
+    /// Where it can be approved or rejected.
+    pub waitpoints: Vec<WaitpointRef>,
+}
+
+/// Resumes a suspended execution whatever its condition says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResumeExecution {
+    /// Why.
+    pub reason: Option<String>,
+    /// Makes repeated requests one.
+    pub request_id: Option<RequestId>,
+}
+
+/// What became of a resume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResumeOutcome {
+    /// It goes on now.
+    Now,
+    /// The same request resumed it before.
+    Already,
+}

@@ -1,0 +1,138 @@
+//! create_execution.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{EdgeId, ExecutionId, FlowId};
+use crate::name::{DataRef, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
+use crate::payload::Payload;
+use crate::policy::Policy;
+use crate::record::{DependencyKind, EdgeGroupPolicy, Fence, Tags};
+use crate::time::Timestamp;
+
+/// Submits one execution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateExecution {
+    /// Its id; minted when absent.
+    pub execution_id: Option<ExecutionId>,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// The queue.
+    pub lane_id: LaneId,
+    /// Which handler runs it.
+    pub execution_kind: ExecutionKind,
+    /// What it works on.
+    pub input: Payload,
+    /// 0 to 9,000, higher first.
+    pub priority: u16,
+    /// Who submits it.
+    pub creator_identity: Option<Identity>,
+    /// Makes repeated submissions one.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// The user's labels.
+    pub tags: Tags,
+    /// How it is retried, timed, limited and kept.
+    pub policy: Policy,
+    /// Not before this moment.
+    pub delay_until: Option<Timestamp>,
+    /// Expires at this moment.
+    pub execution_deadline_at: Option<Timestamp>,
+    /// The flow it becomes a member of.
+    pub flow_id: Option<FlowId>,
+    /// The execution that spawns it, and proof that the caller runs that one.
+    pub parent_fence: Option<ParentFence>,
+    /// Members of the flow it waits for.
+    pub depends_on: Vec<DependsOn>,
+    /// How those join; absent: all of them.
+    pub edge_group_policy: Option<EdgeGroupPolicy>,
+}
+
+/// A running execution that spawns another, with its fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParentFence {
+    /// Which execution.
+    pub execution_id: ExecutionId,
+    /// Proof of its lease.
+    pub fence: Fence,
+}
+
+/// One dependency of a new member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DependsOn {
+    /// The edge's id; derived from the pair when absent.
+    #[serde(default)]
+    pub edge_id: Option<EdgeId>,
+    /// What must end first.
+    pub upstream: ExecutionId,
+    /// Which end counts.
+    #[serde(default)]
+    pub dependency_kind: DependencyKind,
+    /// The name under which its result is handed over.
+    #[serde(default)]
+    pub data_passing_ref: Option<DataRef>,
+}
+
+impl CreateExecution {
+    /// A submission of `input` to the default lane, with nothing else said.
+    pub fn new(execution_kind: ExecutionKind, input: Payload) -> Self {
+        Self {
+            execution_id: None,
+            namespace: Namespace::default_namespace(),
+            lane_id: LaneId::default_lane(),
+            execution_kind,
+            input,
+            priority: 0,
+            creator_identity: None,
+            idempotency_key: None,
+            tags: Tags::new(),
+            policy: Policy::default(),
+            delay_until: None,
+            execution_deadline_at: None,
+            flow_id: None,
+            parent_fence: None,
+            depends_on: Vec::new(),
+            edge_group_policy: None,
+        }
+    }
+}
+
+/// What became of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Created {
+    /// A new execution.
+    Created(ExecutionId),
+    /// It was submitted before.
+    Duplicate {
+        /// The first one.
+        execution_id: ExecutionId,
+        /// This submission says something else than the first one.
+        content_differs: bool,
+    },
+}
+
+/// Whether a lane accepts and hands out work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaneState {
+    /// Accepts and hands out.
+    #[default]
+    Active,
+    /// Accepts, does not hand out.
+    Paused,
+    /// Hands out, does not accept.
+    Draining,
+    /// Neither; running work may end.
+    Disabled,
+}
+
+impl LaneState {
+    /// Whether new work is accepted.
+    pub const fn accepts(self) -> bool {
+        matches!(self, LaneState::Active | LaneState::Paused)
+    }
+
+    /// Whether waiting work is handed out.
+    pub const fn hands_out(self) -> bool {
+        matches!(self, LaneState::Active | LaneState::Draining)
+    }
+}

@@ -1,0 +1,96 @@
+//! Waitpoints: create_pending_waitpoint and list_pending_waitpoints.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::WaitpointId;
+use crate::name::{Kid, RequestId, SignalName, WaitpointKey};
+use crate::record::Fence;
+use crate::time::{Duration, Timestamp};
+
+/// Hands out a waitpoint before suspending, so that a callback can be given away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreatePendingWaitpoint {
+    /// Proof of the lease.
+    pub fence: Option<Fence>,
+    /// The worker's own name for it, unique among its open pending waitpoints.
+    pub waitpoint_key: WaitpointKey,
+    /// How long it waits for a suspend that uses it: 1 ms to 30 days.
+    pub expires_in: Duration,
+    /// Makes repeated requests one.
+    pub request_id: Option<RequestId>,
+    /// Fresh id.
+    pub waitpoint_id: WaitpointId,
+}
+
+/// Where a waitpoint stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitpointState {
+    /// Handed out before any suspension: signals are kept for the suspend that uses it.
+    Pending,
+    /// An open suspension waits at it.
+    Active,
+    /// It takes no more signals.
+    Closed(WaitpointClosed),
+}
+
+/// Why a waitpoint takes no more signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitpointClosed {
+    /// It expired before any suspension used it.
+    NeverCommitted,
+    /// A suspend found its condition met by early signals.
+    Consumed,
+    /// Its suspension is over.
+    SuspensionEnded,
+    /// Its execution ended before any suspension used it.
+    ExecutionEnded,
+}
+
+impl WaitpointClosed {
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            WaitpointClosed::NeverCommitted => "never_committed",
+            WaitpointClosed::Consumed => "consumed",
+            WaitpointClosed::SuspensionEnded => "suspension_ended",
+            WaitpointClosed::ExecutionEnded => "execution_ended",
+        }
+    }
+}
+
+/// A waitpoint that takes signals, as a listing shows it: never with its token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenWaitpoint {
+    /// Which one.
+    pub waitpoint_id: WaitpointId,
+    /// The worker's own name for it.
+    pub waitpoint_key: WaitpointKey,
+    /// Pending or active.
+    pub state: WaitpointState,
+    /// The names its suspension asks for here.
+    pub required_names: RequiredNames,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it closes unless something happens before: its own expiry, or the timeout of its suspension.
+    pub closes_at: Option<Timestamp>,
+    /// The key a token read now would be signed with.
+    pub kid: Kid,
+    /// Names its tokens in logs; no part of the MAC.
+    pub fingerprint: String,
+}
+
+/// Which signals a resume condition asks for at one waitpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequiredNames {
+    /// None: no condition asks for signals here, or none does yet.
+    Nothing,
+    /// Only these names.
+    Names(BTreeSet<SignalName>),
+    /// Any name.
+    Any,
+}

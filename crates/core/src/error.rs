@@ -1,0 +1,171 @@
+//! What a caller is told when an operation is refused.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+macro_rules! codes {
+    ($($status:literal { $($variant:ident => $text:literal),+ $(,)? })+) => {
+        /// A stable error code: the same string in JSON, logs, docs and tests.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $($(
+                #[doc = concat!("`", $text, "` (HTTP ", stringify!($status), ").")]
+                #[serde(rename = $text)]
+                $variant,
+            )+)+
+        }
+
+        impl Code {
+            /// Every code there is, in the order of the interface's table.
+            pub const ALL: &[Code] = &[$($(Code::$variant,)+)+];
+
+            /// The code as it appears on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($(Code::$variant => $text,)+)+ }
+            }
+
+            /// The HTTP status the code is served with.
+            pub const fn status(self) -> u16 {
+                match self { $($(Code::$variant => $status,)+)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    400 {
+        InvalidInput => "invalid_input",
+        InvalidId => "invalid_id",
+        InvalidCapabilities => "invalid_capabilities",
+        InvalidPolicy => "invalid_policy",
+        InvalidTagKey => "invalid_tag_key",
+        InvalidCondition => "invalid_condition",
+        InvalidKid => "invalid_kid",
+        InvalidSecretHex => "invalid_secret_hex",
+        InvalidCursor => "invalid_cursor",
+        PartitionMismatch => "partition_mismatch",
+        SelfReferencingEdge => "self_referencing_edge",
+        FenceRequired => "fence_required",
+        GraphTooLarge => "graph_too_large",
+    }
+    401 { Unauthenticated => "unauthenticated" }
+    403 { Forbidden => "forbidden", InvalidToken => "invalid_token" }
+    404 {
+        NotFound => "not_found",
+        ExecutionNotFound => "execution_not_found",
+        FlowNotFound => "flow_not_found",
+        EdgeNotFound => "edge_not_found",
+        AttemptNotFound => "attempt_not_found",
+        WaitpointNotFound => "waitpoint_not_found",
+        BudgetNotFound => "budget_not_found",
+        QuotaPolicyNotFound => "quota_policy_not_found",
+        LaneNotFound => "lane_not_found",
+        WorkerNotFound => "worker_not_found",
+        ResultNotAvailable => "result_not_available",
+    }
+    405 { MethodNotAllowed => "method_not_allowed" }
+    409 {
+        ExecutionNotActive => "execution_not_active",
+        ExecutionNotTerminal => "execution_not_terminal",
+        ExecutionNotSuspended => "execution_not_suspended",
+        ExecutionNotEligible => "execution_not_eligible",
+        ExecutionNotReclaimable => "execution_not_reclaimable",
+        StaleLease => "stale_lease",
+        LeaseExpired => "lease_expired",
+        LeaseRevoked => "lease_revoked",
+        NoActiveLease => "no_active_lease",
+        InvalidClaimGrant => "invalid_claim_grant",
+        ClaimGrantExpired => "claim_grant_expired",
+        CapabilityMismatch => "capability_mismatch",
+        AlreadyExists => "already_exists",
+        AlreadySuspended => "already_suspended",
+        WaitpointClosed => "waitpoint_closed",
+        WaitpointAlreadyExists => "waitpoint_already_exists",
+        PendingWaitpointExpired => "pending_waitpoint_expired",
+        TargetNotSignalable => "target_not_signalable",
+        SignalLimitExceeded => "signal_limit_exceeded",
+        StaleGraphRevision => "stale_graph_revision",
+        CycleDetected => "cycle_detected",
+        DependencyAlreadyExists => "dependency_already_exists",
+        ExecutionNotInFlow => "execution_not_in_flow",
+        AlreadyMemberOfDifferentFlow => "already_member_of_different_flow",
+        FlowAlreadyTerminal => "flow_already_terminal",
+        GroupPolicyFixed => "group_policy_fixed",
+        MaxReplaysExhausted => "max_replays_exhausted",
+        MaxReclaimsExceeded => "max_reclaims_exceeded",
+        DuplicateWorkerInstance => "duplicate_worker_instance",
+        RotationConflict => "rotation_conflict",
+        LaneNotAccepting => "lane_not_accepting",
+        StreamClosed => "stream_closed",
+        StaleOwnerCannotAppend => "stale_owner_cannot_append",
+        Contention => "contention",
+    }
+    410 { CursorExpired => "cursor_expired" }
+    413 {
+        PayloadTooLarge => "payload_too_large",
+        FrameTooLarge => "frame_too_large",
+        BatchTooLarge => "batch_too_large",
+    }
+    415 { UnsupportedMediaType => "unsupported_media_type" }
+    429 {
+        RateLimited => "rate_limited",
+        TooManyStreams => "too_many_streams",
+        TooManySignatures => "too_many_signatures",
+    }
+    500 { Internal => "internal" }
+    503 { Unavailable => "unavailable", ShuttingDown => "shutting_down" }
+    504 { Timeout => "timeout" }
+}
+
+impl Code {
+    /// Whether the same call may succeed later without the caller changing anything.
+    pub const fn retryable(self) -> bool {
+        matches!(self, Code::Contention) || matches!(self.status(), 429 | 503 | 504)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A refused operation: the code, a sentence for a person, and fields for a program. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{code}: {detail}")]
+pub struct Rejection {
+    /// Which refusal this is.
+    pub code: Code,
+    /// What happened, to which thing, and what to do now.
+    pub detail: String,
+    /// Further members of the problem document.
+    pub fields: BTreeMap<&'static str, Value>,
+}
+
+impl Rejection {
+    /// A refusal with `code`, explained by `detail`.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: detail.into(),
+            fields: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a field a program can read.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name, value.into());
+        self
+    }
+}
+
+impl Code {
+    /// A refusal with this code, explained by `detail`.
+    pub fn because(self, detail: impl Into<String>) -> Rejection {
+        Rejection::new(self, detail)
+    }
+}

@@ -1,0 +1,25 @@
+//! FlowFabric's nouns, commands and rules.
+//!
+//! Everything here is pure: no I/O, no clock, no randomness. A rule takes the records it is about, a command and a
+//! [`machine::Context`] (time, luck, caller), and answers with an outcome and the draft of the transaction that makes it
+//! true, or with a [`error::Rejection`] that changes nothing. Start reading at [`machine`].
+
+pub mod capability;
+pub mod command;
+pub mod digest;
+pub mod error;
+pub mod frame;
+pub mod hex;
+pub mod id;
+pub mod keyring;
+pub mod limits;
+pub mod machine;
+pub mod name;
+pub mod overlay;
+pub mod partition;
+pub mod payload;
+pub mod policy;
+pub mod record;
+pub mod state;
+pub mod time;
+pub mod token;

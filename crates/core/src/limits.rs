@@ -1,0 +1,103 @@
+//! The limits and defaults of the interface, each in one place.
+
+use crate::time::Duration;
+
+/// Highest priority an execution may have.
+pub const PRIORITY_MAX: u16 = 9_000;
+/// Payload and result size unless configured otherwise.
+pub const PAYLOAD_BYTES_DEFAULT: usize = 1024 * 1024;
+/// Largest signal payload.
+pub const SIGNAL_PAYLOAD_BYTES_MAX: usize = 256 * 1024;
+/// Largest frame.
+pub const FRAME_BYTES_MAX: usize = 64 * 1024;
+/// Most tags on one execution or flow.
+pub const TAGS_MAX: usize = 64;
+/// Longest tag value.
+pub const TAG_VALUE_BYTES_MAX: usize = 1024;
+/// Longest free text a caller may attach: reasons, progress messages, details.
+pub const TEXT_BYTES_MAX: usize = 4 * 1024;
+
+/// Lease time when the worker asks for none.
+pub const LEASE_TTL_DEFAULT: Duration = Duration::from_secs(30);
+/// Shortest lease a worker may ask for.
+pub const LEASE_TTL_MIN: Duration = Duration::from_secs(1);
+/// Longest lease a worker may ask for.
+pub const LEASE_TTL_MAX: Duration = Duration::from_hours(24);
+/// How long a lease handed out by claim or exchange runs before its first renewal: a lost reply costs this much.
+pub const UNCONFIRMED_LEASE_TTL_MAX: Duration = Duration::from_secs(10);
+/// How often in a row an execution may come back from leases nobody ever used before it counts as a reclaim.
+pub const UNCONFIRMED_RETURNS_MAX: u32 = 3;
+/// Grant time when the caller asks for none.
+pub const GRANT_TTL_DEFAULT: Duration = Duration::from_secs(5);
+/// Shortest grant.
+pub const GRANT_TTL_MIN: Duration = Duration::from_millis(1);
+/// Longest grant; also how long a tombstone of an unknown quota slot lives.
+pub const GRANT_TTL_MAX: Duration = Duration::from_secs(60);
+/// How long a running execution has to stop once a `cancel_active` budget asked it to.
+pub const STOP_GRACE: Duration = Duration::from_secs(30);
+
+/// Window in which repeated idempotency keys, signals and usage reports are recognised.
+pub const DEDUP_WINDOW_DEFAULT: Duration = Duration::from_hours(24);
+/// How long a terminal execution or an ended flow is kept.
+pub const RETENTION_DEFAULT: Duration = Duration::from_hours(24);
+/// How long a flow may stay unopened before it is deleted.
+pub const ASSEMBLING_MAX: Duration = Duration::from_hours(1);
+
+/// Reclaims before an execution fails, when its policy names no number.
+pub const RECLAIMS_MAX_DEFAULT: u32 = 100;
+/// Replays of a terminal execution, when its policy names no number.
+pub const REPLAYS_MAX_DEFAULT: u32 = 10;
+/// Most signals one execution accepts.
+pub const SIGNALS_MAX: u32 = 10_000;
+/// Most waitpoints in one suspension.
+pub const WAITPOINTS_PER_SUSPENSION_MAX: usize = 100;
+/// Most pending waitpoints an execution may have open at once.
+pub const PENDING_WAITPOINTS_MAX: usize = 100;
+/// Longest time a pending waitpoint may stay open.
+pub const PENDING_WAITPOINT_TTL_MAX: Duration = Duration::from_hours(30 * 24);
+/// Most parts of a resume condition that ask for signals.
+pub const CONDITION_LEAVES_MAX: usize = 100;
+/// Highest number a count condition may ask for.
+pub const CONDITION_COUNT_MAX: u32 = 1_000;
+/// How deep resume conditions may nest.
+pub const CONDITION_DEPTH_MAX: usize = 4;
+/// How deep a summary merge patch may nest.
+pub const MERGE_PATCH_DEPTH_MAX: usize = 16;
+/// Frames an attempt's stream keeps by default.
+pub const STREAM_FRAMES_DEFAULT: u32 = 10_000;
+
+/// Most members of one flow.
+pub const FLOW_MEMBERS_MAX: u64 = 100_000;
+/// Most nodes a cycle search visits.
+pub const GRAPH_SEARCH_NODES_MAX: usize = 10_000;
+/// Most items of one batch or one part of a graph.
+pub const BATCH_ITEMS_MAX: usize = 1_000;
+/// Most edges of one part of a graph.
+pub const GRAPH_EDGES_MAX: usize = 10_000;
+/// Most lanes one worker registers for.
+pub const LANES_PER_WORKER_MAX: usize = 1_000;
+/// Most lanes of one namespace.
+pub const LANES_MAX: usize = 10_000;
+/// Most budgets one execution may be attached to.
+pub const BUDGETS_PER_EXECUTION_MAX: usize = 16;
+/// Most fallback tiers of one policy.
+pub const FALLBACK_TIERS_MAX: usize = 64;
+/// Most effects on other partitions one execution may have under way.
+pub const OUTBOX_MAX: usize = 256;
+/// Most history lines kept per execution.
+pub const HISTORY_LINES_MAX: usize = 1_000;
+/// Most request ids remembered per record.
+pub const REQUESTS_REMEMBERED_MAX: usize = 16;
+
+/// Most records a follow-up touches in one transaction.
+pub const FOLLOW_UP_CHUNK: usize = 64;
+/// Most non-empty queues per namespace, lane and partition.
+pub const QUEUES_MAX: usize = 1_024;
+/// Distinct budget sets per capability set before further ones share one mixed queue.
+pub const BUDGET_SETS_MAX: usize = 256;
+/// Payload bytes one reserve hands out at most, unless a single task is larger.
+pub const RESERVE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Page size of a listing when none is asked for.
+pub const PAGE_DEFAULT: usize = 50;
+/// Largest page of a listing.
+pub const PAGE_MAX: usize = 1_000;

@@ -1,0 +1,72 @@
+//! What waits for a person, and the person's yes or no.
+
+use super::context::Context;
+use super::signal::{self, Target};
+use super::step::Step;
+use crate::command::signal::{Approval, Decide, DeliverSignal, Delivered, Verdict};
+use crate::error::Rejection;
+use crate::id::ExecutionId;
+use crate::name::{Identity, SignalName};
+use crate::record::{Actor, Execution, ReasonCode, ResumeCondition, Suspension};
+use crate::time::Timestamp;
+
+/// Delivers a person's decision as a signal named `approved` or `rejected`, with who decided.
+pub fn decide(target: Target<'_>, command: &Decide, context: &Context) -> Result<Step<Delivered>, Rejection> {
+    let signal = DeliverSignal {
+        waitpoint_id: command.waitpoint_id,
+        signal_id: command.signal_id,
+        signal_name: match command.verdict {
+            Verdict::Approve => SignalName::approved(),
+            Verdict::Reject => SignalName::rejected(),
+        },
+        category: "approval".to_owned(),
+        source_type: "operator".to_owned(),
+        source_identity: who(&context.actor),
+        payload: command.payload.clone(),
+        idempotency_key: command.idempotency_key.clone(),
+        correlation_id: None,
+    };
+    signal::deliver(target, &signal, context)
+}
+
+fn who(actor: &Actor) -> Identity {
+    match actor {
+        Actor::Client(identity) => identity.clone(),
+        Actor::Worker(instance) => Identity::parse(instance.as_str()).unwrap_or_else(|_| Identity::anonymous()),
+        Actor::Engine => Identity::engine(),
+        Actor::Anonymous => Identity::anonymous(),
+    }
+}
+
+/// The entry of an execution in the list of what waits for a person; `None` when it waits for nobody.
+pub fn approval(execution: &Execution) -> Option<Approval> {
+    let suspension = execution
+        .suspension()
+        .filter(|suspension| waits_for_a_person(suspension))?;
+    Some(Approval {
+        execution_id: execution.id,
+        namespace: execution.definition.namespace.clone(),
+        lane_id: execution.definition.lane.clone(),
+        execution_kind: execution.definition.kind.clone(),
+        reason_code: suspension.reason_code,
+        escalated: suspension.escalated,
+        since: suspension.since,
+        timeout_at: suspension.timeout_at,
+        waitpoints: suspension.waitpoints.clone(),
+    })
+}
+
+fn waits_for_a_person(suspension: &Suspension) -> bool {
+    let asked_for = matches!(
+        suspension.reason_code,
+        ReasonCode::WaitingForApproval | ReasonCode::OperatorReview | ReasonCode::ManualPause
+    );
+    asked_for || suspension.escalated || suspension.condition == ResumeCondition::OperatorOnly
+}
+
+impl Approval {
+    /// The order of the list: what was escalated first, then what has waited longest. Smaller comes first.
+    pub const fn order(&self) -> (bool, Timestamp, ExecutionId) {
+        (!self.escalated, self.since, self.execution_id)
+    }
+}

@@ -1,0 +1,76 @@
+//! What time does to a budget, and what the budget then means for work that waits or runs.
+
+use super::settle::{move_generation, settle};
+use crate::limits::GRANT_TTL_MAX;
+use crate::machine::admission::{Release, Room, describe_excess};
+use crate::partition::Partition;
+use crate::record::{Budget, StopOrder};
+use crate::time::{Timestamp, earliest};
+
+/// The moment a budget next needs attention. `None`: only a command can change it.
+pub fn due_at(budget: &Budget) -> Option<Timestamp> {
+    let release = releasable(budget).then_some(budget.generation_at);
+    let stop = budget.stop.and_then(|stop| stop.next_sweep_at);
+    earliest([release, stop, budget.next_reset_at])
+}
+
+/// What the pump owes because of a budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BudgetWork {
+    /// Blocked work may go.
+    pub release: Option<Release>,
+    /// Running executions attached to it must stop, for this reason; [`stopped`] is called when all were asked.
+    pub stop: Option<String>,
+}
+
+/// Applies what is due and says what that means for others.
+pub fn advance(budget: &mut Budget, now: Timestamp) -> BudgetWork {
+    settle(budget, now);
+    let due = |stop: StopOrder| stop.next_sweep_at.is_some_and(|at| at.has_come(now));
+    let stop = budget.stop.filter(|stop| due(*stop)).and_then(|_| stop_reason(budget));
+    let release = releasable(budget).then(|| {
+        // Whoever marks a partition from here on knows that this release may not have seen its work.
+        move_generation(budget, now);
+        Release {
+            round: budget.generation,
+            partitions: budget.blocked_in.partitions().collect(),
+            room: Room::UNLIMITED,
+        }
+    });
+    BudgetWork { release, stop }
+}
+
+/// Everything that ran at `began_at` was asked to stop. Leases admitted before the breach can appear until the longest
+/// grant is over, so there is one more look after that.
+pub fn stopped(budget: &mut Budget, began_at: Timestamp) {
+    if let Some(stop) = &mut budget.stop {
+        let last_sweep_at = stop.since + GRANT_TTL_MAX;
+        stop.next_sweep_at = (began_at < last_sweep_at).then_some(last_sweep_at);
+    }
+}
+
+/// Work is about to be blocked by this budget in `partition`.
+pub fn mark_blocked(budget: &mut Budget, partition: Partition) {
+    budget.blocked_in.mark(partition, budget.generation);
+}
+
+/// The release that began with generation `round` left nothing in `partition`.
+pub fn forget_blocked(budget: &mut Budget, partition: Partition, round: u64) {
+    budget.blocked_in.forget(partition, round);
+}
+
+/// Work waits for the budget and nothing is in its way any more.
+fn releasable(budget: &Budget) -> bool {
+    let closed = budget.deleted_at.is_none() && budget.closed_by().is_some();
+    !closed && !budget.blocked_in.is_empty()
+}
+
+/// Why running executions are being stopped, while they are.
+pub(super) fn stop_reason(budget: &Budget) -> Option<String> {
+    budget.stop?;
+    let excess = budget.breached_by()?;
+    Some(format!(
+        "{} is above its hard limit",
+        describe_excess(budget.id, &excess)
+    ))
+}

@@ -1,0 +1,17 @@
+//! Budgets. Every function is one atomic step of a store: it changes the budget it is given, or refuses and changes
+//! nothing. Stores that count in a language of their own are compared with it.
+//!
+//! A periodic reset that is due happens before whatever finds it.
+
+mod check;
+mod define;
+mod due;
+mod settle;
+mod spend;
+mod view;
+
+pub use check::{RESET_INTERVAL_MIN, check_deltas};
+pub use define::{create, delete, not_found, reset, update_limits};
+pub use due::{BudgetWork, advance, due_at, forget_blocked, mark_blocked, stopped};
+pub use spend::{Report, report_usage};
+pub use view::{get, view};

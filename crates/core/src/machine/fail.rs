@@ -1,0 +1,80 @@
+//! active → delayed or failed: fail, and what the retry policy makes of a failure.
+
+use super::change::{Change, Ending};
+use super::context::Context;
+use super::fence::{self, Fenced};
+use super::lease::check_text;
+use super::step::{ClosedReason, Step};
+use crate::command::lease::{Fail, Failed};
+use crate::error::Rejection;
+use crate::record::{
+    AttemptEndState, AttemptKind, Delay, DelayReason, Execution, Failure, Happening, LeaseEnd, LeaseOperation,
+};
+use crate::time::Timestamp;
+
+/// The attempt failed: it is retried as the policy allows, or the execution ends. Safe to repeat with the same lease.
+pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<Step<Failed>, Rejection> {
+    check_text("reason", &command.reason)?;
+    let fence = fence::given(command.fence.as_ref())?;
+    let mut change = Change::begin(execution, context)?;
+    if let Fenced::Repeated(end) = fence::check(&change.after, fence, LeaseOperation::Fail)? {
+        return Ok(change.finish(failed_before(&end)));
+    }
+    fence::confirm(&mut change);
+    let failure = Failure {
+        reason: command.reason.clone(),
+        category: command.category.clone(),
+    };
+    let failed = end_failed_attempt(&mut change, failure, None);
+    Ok(change.finish(failed))
+}
+
+fn failed_before(end: &LeaseEnd) -> Failed {
+    match end {
+        LeaseEnd::RetryScheduled { delay_until } => Failed::RetryScheduled {
+            delay_until: *delay_until,
+        },
+        LeaseEnd::FlowCancelled { .. } => Failed::Cancelled,
+        _ => Failed::TerminalFailed,
+    }
+}
+
+/// Ends the live lease and its attempt with `failure` and applies the retry policy. `end` says how the lease ended when it
+/// was not the worker who failed it.
+pub(crate) fn end_failed_attempt(change: &mut Change<'_>, failure: Failure, end: Option<LeaseEnd>) -> Failed {
+    let Some(delay_until) = retry_at(change, &failure) else {
+        change.end_lease(end.unwrap_or(LeaseEnd::Failed));
+        change.terminate(Ending::failed(failure, ClosedReason::Failure));
+        return Failed::TerminalFailed;
+    };
+    if !change.leave_lease(
+        LeaseOperation::Fail,
+        end.unwrap_or(LeaseEnd::RetryScheduled { delay_until }),
+    ) {
+        return Failed::Cancelled;
+    }
+    let tier = change.after.attempt.as_ref().map_or(0, |attempt| attempt.tier + 1);
+    let detail = format!("{}; again at {delay_until}", failure.reason);
+    change.end_attempt(AttemptEndState::EndedFailure, Some(failure), ClosedReason::Failure);
+    change.archive_attempt();
+    change.after.counts.retries += 1;
+    change.after.resumed = None;
+    let next_claim = change.new_attempt(AttemptKind::Retry, tier);
+    change.requeue(
+        next_claim,
+        Some(Delay {
+            until: delay_until,
+            reason: DelayReason::RetryBackoff,
+        }),
+    );
+    change.note(Happening::RetryScheduled, Some(detail));
+    Failed::RetryScheduled { delay_until }
+}
+
+/// When the policy tries again after `failure`; `None` when it does not.
+fn retry_at(change: &Change<'_>, failure: &Failure) -> Option<Timestamp> {
+    let policy = change.after.definition.policy.retry_policy.as_ref()?;
+    let retries = change.after.counts.retries;
+    let allowed = policy.allows(&failure.category, retries);
+    allowed.then(|| change.now + policy.backoff.delay(retries, change.context.dice))
+}

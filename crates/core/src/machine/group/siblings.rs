@@ -1,0 +1,44 @@
+//! Upstreams a decided group no longer needs.
+
+use crate::id::ExecutionId;
+use crate::machine::change::Change;
+use crate::machine::context::Context;
+use crate::machine::operator::cancel_by_cascade;
+use crate::machine::step::{Draft, Step};
+use crate::record::{Edge, EdgeState, Execution, RecordKey};
+
+/// An upstream of a decided group whose edge is still unresolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Sibling<'a> {
+    /// The upstream.
+    pub upstream: &'a Execution,
+    /// Whether [`needs`] says so for any of its outbound edges.
+    pub needed: bool,
+}
+
+/// Whether `edge` keeps its upstream from being cancelled on behalf of `decided`: it leads to another child that is open,
+/// and has not been resolved in an earlier life of the upstream.
+pub fn needs(edge: &Edge, downstream: &Execution, decided: ExecutionId) -> bool {
+    let pending = matches!(edge.state, EdgeState::Staged | EdgeState::Unresolved);
+    pending && edge.downstream != decided && !downstream.is_terminal()
+}
+
+/// Cancels a page of upstreams a decided group no longer needs.
+///
+/// Guards on the flow: an edge staged in the meantime may lead to a child that needs the upstream. A child that is reopened
+/// in the meantime does not matter; it finds its upstream cancelled, as it would have a moment later.
+pub fn cancel_siblings(child: &Execution, page: &[Sibling<'_>], last: bool, context: &Context) -> Step<()> {
+    let change = Change::settled(child, context);
+    if !change.after.follow_ups.cancel_siblings {
+        return change.finish(());
+    }
+    let mut work = Draft::default();
+    let reason = format!("no longer needed by {}", child.id);
+    for sibling in page.iter().filter(|sibling| !sibling.needed) {
+        work.merge(cancel_by_cascade(sibling.upstream, &reason, context).draft);
+    }
+    if let Some(flow) = child.definition.flow.filter(|_| !work.is_empty()) {
+        work.guard(RecordKey::Flow(flow));
+    }
+    change.finish_page((), work, last, |owed| owed.cancel_siblings = false)
+}

@@ -1,0 +1,283 @@
+//! active → suspended: suspend, and what its timeout does.
+
+use std::collections::BTreeMap;
+
+use super::change::{Change, Ending};
+use super::chosen::{Chosen, choose};
+use super::condition::{self, Arrival, Counted, Surroundings};
+use super::context::Context;
+use super::fence::{self, Fenced};
+use super::resume;
+use super::step::{ClosedReason, Step};
+use crate::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
+use crate::error::{Code, Rejection};
+use crate::id::WaitpointId;
+use crate::name::Category;
+use crate::record::{
+    CancelSource, Execution, Failure, Happening, LeaseEnd, LeaseOperation, Phase, ResumeCondition, Resumed, ResumedBy,
+    Signal, Suspension, TimeoutBehavior, Waitpoint, WaitpointUse,
+};
+use crate::time::Timestamp;
+
+/// What was loaded for a suspend: the pending waitpoints it uses and every signal buffered at them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Early<'a> {
+    /// The waitpoints; one that does not exist is not there.
+    pub waitpoints: &'a [Waitpoint],
+    /// The signals, in any order.
+    pub signals: &'a [Signal],
+}
+
+/// active → suspended, or nothing but an answer when early signals meet the condition. Safe to repeat with the same lease
+/// and idempotency key.
+///
+/// Every pending waitpoint it uses is written, so that a signal that lands in between makes the commit conflict and the
+/// suspend be decided again with that signal.
+pub fn suspend(
+    execution: &Execution,
+    command: &Suspend,
+    early: Early<'_>,
+    context: &Context,
+) -> Result<Step<SuspendOutcome>, Rejection> {
+    let fence = fence::given(command.fence.as_ref())?;
+    let mut change = Change::begin(execution, context)?;
+    if let Fenced::Repeated(end) = fence::check(&change.after, fence, LeaseOperation::Suspend)? {
+        let first = suspended_before(execution, end, command)?;
+        return Ok(change.finish(first));
+    }
+    if let Some(first) = satisfied_before(&change.after, command, early) {
+        return Ok(change.finish(first));
+    }
+    let chosen = choose(&change, command, early)?;
+    let mut suspension = draw_up(&change, command, &chosen)?;
+    count_early(&mut suspension, &chosen, early.signals)?;
+    fence::confirm(&mut change);
+    if condition::holds(&suspension.condition, &suspension.progress) {
+        return Ok(go_on(change, suspension, chosen));
+    }
+    let end = LeaseEnd::Suspended {
+        suspension_id: suspension.id,
+        waitpoints: suspension.waitpoints.clone(),
+        idempotency_key: command.idempotency_key.clone(),
+    };
+    if !change.leave_lease(LeaseOperation::Suspend, end) {
+        return Ok(change.finish(SuspendOutcome::Cancelled));
+    }
+    Ok(wait(change, suspension, chosen))
+}
+
+/// The first answer, when this suspend ended the lease before.
+fn suspended_before(execution: &Execution, end: LeaseEnd, command: &Suspend) -> Result<SuspendOutcome, Rejection> {
+    let LeaseEnd::Suspended {
+        suspension_id,
+        waitpoints,
+        idempotency_key,
+    } = end
+    else {
+        return Ok(SuspendOutcome::Cancelled);
+    };
+    if command.idempotency_key.is_some() && command.idempotency_key != idempotency_key {
+        let detail = format!("execution {}: another suspend ended this lease", execution.id);
+        return Err(Code::AlreadySuspended
+            .because(detail)
+            .with("suspension_id", suspension_id.to_string()));
+    }
+    Ok(SuspendOutcome::Suspended {
+        suspension_id,
+        waitpoints,
+    })
+}
+
+/// The first answer, when this suspend was not needed before. It kept the lease, so it is recognised by the pending
+/// waitpoints it consumed: all of them, by the suspension noted last.
+fn satisfied_before(execution: &Execution, command: &Suspend, early: Early<'_>) -> Option<SuspendOutcome> {
+    let last = execution.resumed.as_ref()?;
+    let mut used = command.waitpoints.iter().filter_map(pending_id).peekable();
+    used.peek()?;
+    let consumed = used.all(|id| {
+        let waitpoint = early.waitpoints.iter().find(|waitpoint| waitpoint.id == id);
+        waitpoint.is_some_and(|waitpoint| waitpoint.usage == WaitpointUse::Consumed(last.suspension_id))
+    });
+    consumed.then(|| SuspendOutcome::AlreadySatisfied {
+        signals: last.signals.clone(),
+    })
+}
+
+const fn pending_id(choice: &WaitpointChoice) -> Option<WaitpointId> {
+    match choice {
+        WaitpointChoice::UsePending { waitpoint_id } => Some(*waitpoint_id),
+        WaitpointChoice::Fresh { .. } => None,
+    }
+}
+
+/// The suspension as it would be without any signal.
+fn draw_up(change: &Change<'_>, command: &Suspend, chosen: &[Chosen]) -> Result<Suspension, Rejection> {
+    let timeout_at = timeout_at(change, command)?;
+    let around = Surroundings {
+        waitpoint_keys: chosen.iter().map(|chosen| &chosen.waitpoint().key).collect(),
+        times_out: timeout_at.is_some(),
+    };
+    condition::validate(&command.resume_condition, &around)?;
+    let policy = change.after.definition.policy.suspension_policy.as_ref();
+    let behavior_by_policy = policy.and_then(|policy| policy.timeout_behavior);
+    Ok(Suspension {
+        id: command.suspension_id,
+        waitpoints: chosen.iter().map(|chosen| chosen.waitpoint().reference()).collect(),
+        condition: command.resume_condition.clone(),
+        progress: condition::nothing_seen(&command.resume_condition),
+        matched: Vec::new(),
+        reason_code: command.reason_code,
+        since: change.now,
+        timeout_at,
+        timeout_behavior: command
+            .timeout_behavior
+            .or(behavior_by_policy)
+            .unwrap_or(default_behavior(&command.resume_condition)),
+        resume_delay: command.resume_delay,
+        escalated: false,
+    })
+}
+
+/// What happens at the timeout when nobody said: whoever waits for nothing but time wants to go on then.
+const fn default_behavior(condition: &ResumeCondition) -> TimeoutBehavior {
+    match condition {
+        ResumeCondition::TimeoutOnly => TimeoutBehavior::AutoResumeWithTimeoutSignal,
+        _ => TimeoutBehavior::Fail,
+    }
+}
+
+fn timeout_at(change: &Change<'_>, command: &Suspend) -> Result<Option<Timestamp>, Rejection> {
+    let Some(timeout_at) = command.timeout_at else {
+        let policy = change.after.definition.policy.suspension_policy.as_ref();
+        return Ok(policy
+            .and_then(|policy| policy.default_timeout)
+            .map(|timeout| change.now + timeout));
+    };
+    if timeout_at.has_come(change.now) {
+        return Err(Code::InvalidInput.because(format!("timeout_at {timeout_at} is in the past")));
+    }
+    if timeout_at > Timestamp::MAX {
+        return Err(Code::InvalidInput.because(format!("timeout_at {timeout_at} is beyond {}", Timestamp::MAX)));
+    }
+    Ok(Some(timeout_at))
+}
+
+/// Counts the signals that came while the waitpoints were pending, in the order they came.
+fn count_early(suspension: &mut Suspension, chosen: &[Chosen], signals: &[Signal]) -> Result<(), Rejection> {
+    let signals: BTreeMap<_, _> = signals.iter().map(|signal| (signal.id, signal)).collect();
+    let mut arrivals = Vec::new();
+    for waitpoint in chosen.iter().map(Chosen::waitpoint) {
+        for id in &waitpoint.buffered {
+            let signal = signals
+                .get(id)
+                .ok_or_else(|| Code::Internal.because(format!("buffered signal {id} was not loaded")))?;
+            arrivals.push(Arrival {
+                waitpoint_key: &waitpoint.key,
+                signal,
+            });
+        }
+    }
+    arrivals.sort_by_key(|arrival| arrival.signal.accepted_at);
+    for arrival in arrivals {
+        count(suspension, arrival);
+    }
+    Ok(())
+}
+
+/// Counts one signal in an open suspension.
+pub(crate) fn count(suspension: &mut Suspension, arrival: Arrival<'_>) -> Counted {
+    let counted = condition::count(&suspension.condition, &mut suspension.progress, arrival);
+    if counted == Counted::Forward {
+        suspension.matched.push(arrival.signal.id);
+    }
+    counted
+}
+
+/// The condition holds already: the pending waitpoints close, no others are made, the worker keeps its lease.
+fn go_on(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) -> Step<SuspendOutcome> {
+    forget_pending(&mut change, &suspension);
+    for chosen in chosen {
+        if let Chosen::Pending(waitpoint) = chosen {
+            let usage = WaitpointUse::Consumed(suspension.id);
+            change.draft.put(Waitpoint { usage, ..waitpoint });
+        }
+    }
+    change.after.resumed = Some(Resumed {
+        suspension_id: suspension.id,
+        signals: suspension.matched.clone(),
+        at: change.now,
+        by: ResumedBy::Signals,
+    });
+    change.note(
+        Happening::Resumed,
+        Some("early signals met the condition before it suspended".to_owned()),
+    );
+    change.finish(SuspendOutcome::AlreadySatisfied {
+        signals: suspension.matched,
+    })
+}
+
+/// The lease is over: the execution waits at its waitpoints.
+fn wait(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) -> Step<SuspendOutcome> {
+    forget_pending(&mut change, &suspension);
+    for chosen in chosen {
+        match chosen {
+            Chosen::Fresh(waitpoint) => change.draft.create(waitpoint),
+            Chosen::Pending(waitpoint) => change.draft.put(waitpoint),
+        }
+    }
+    let outcome = SuspendOutcome::Suspended {
+        suspension_id: suspension.id,
+        waitpoints: suspension.waitpoints.clone(),
+    };
+    change.after.resumed = None;
+    change.after.phase = Phase::Suspended(suspension);
+    change.note(Happening::Suspended, None);
+    change.finish(outcome)
+}
+
+/// Used and expired pending waitpoints leave the execution's list.
+fn forget_pending(change: &mut Change<'_>, suspension: &Suspension) {
+    let now = change.now;
+    change.after.pending_waitpoints.retain(|pending| {
+        let used = suspension
+            .waitpoints
+            .iter()
+            .any(|waitpoint| waitpoint.id == pending.waitpoint.id);
+        !used && !pending.expires_at.has_come(now)
+    });
+}
+
+/// The timeout of the open suspension has come.
+pub(crate) fn time_out(change: &mut Change<'_>) {
+    const REASON: &str = "its suspension timed out";
+    let Some(suspension) = change.after.suspension() else {
+        return;
+    };
+    let behavior = suspension.timeout_behavior;
+    change.note(Happening::SuspensionTimedOut, None);
+    match behavior {
+        TimeoutBehavior::Fail => {
+            let failure = Failure {
+                reason: REASON.to_owned(),
+                category: Category::timeout(),
+            };
+            change.terminate(Ending::failed(failure, ClosedReason::SuspensionTimeout));
+        }
+        TimeoutBehavior::Cancel => change.terminate(Ending {
+            closed: ClosedReason::SuspensionTimeout,
+            ..Ending::cancelled(REASON.to_owned(), CancelSource::SystemTimeout)
+        }),
+        TimeoutBehavior::Expire => change.terminate(Ending::expired(REASON, ClosedReason::SuspensionTimeout)),
+        TimeoutBehavior::AutoResumeWithTimeoutSignal => resume::by_timeout(change),
+        TimeoutBehavior::Escalate => escalate(change),
+    }
+}
+
+/// It stays suspended and signals still count, but it is shown to a person first.
+fn escalate(change: &mut Change<'_>) {
+    if let Phase::Suspended(suspension) = &mut change.after.phase {
+        suspension.escalated = true;
+    }
+    change.note(Happening::Escalated, None);
+}

@@ -1,0 +1,8 @@
+//! Partitions: everything that one transaction may touch together.
+
+mod counts;
+mod crc16;
+mod tag;
+
+pub use counts::{CountsMismatch, PARTITIONS_MAX, PartitionCounts};
+pub use tag::{Family, Partition};

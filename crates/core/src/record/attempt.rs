@@ -1,0 +1,85 @@
+//! One run of an execution.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{AttemptId, BudgetId};
+use crate::name::{Category, Dimension, WorkerId, WorkerInstanceId};
+use crate::time::{Duration, Timestamp};
+
+/// One run. The current one stands on the execution; it becomes a record of its own when another follows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// From 0, in the order of their starts.
+    pub index: u32,
+    /// Its name.
+    pub id: AttemptId,
+    /// Why it started.
+    pub kind: AttemptKind,
+    /// Who runs it, or ran it last.
+    pub worker: WorkerId,
+    /// In which process slot.
+    pub instance: WorkerInstanceId,
+    /// Epoch of its latest lease.
+    pub lease_epoch: u64,
+    /// When it first got a lease.
+    pub started_at: Timestamp,
+    /// Leased time of the leases that have ended.
+    pub leased: Duration,
+    /// Fallback tier it runs on.
+    pub tier: u32,
+    /// Usage it reported, by budget and dimension.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<BudgetId, BTreeMap<Dimension, u64>>,
+    /// How it ended; absent while it goes on.
+    pub end: Option<AttemptEnd>,
+}
+
+/// Why an attempt started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptKind {
+    /// The first one.
+    Initial,
+    /// The one before failed.
+    Retry,
+    /// The one before lost its worker.
+    Reclaim,
+    /// A terminal execution was reopened.
+    Replay,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptEnd {
+    /// When.
+    pub at: Timestamp,
+    /// In which of the four ways.
+    pub state: AttemptEndState,
+    /// What went wrong.
+    pub failure: Option<Failure>,
+}
+
+/// The four ways an attempt ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptEndState {
+    /// The work was done.
+    EndedSuccess,
+    /// It failed.
+    EndedFailure,
+    /// The execution was cancelled.
+    EndedCancelled,
+    /// Its worker was lost and another takes over.
+    InterruptedReclaimed,
+}
+
+/// What went wrong, in the worker's or the engine's words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// For a person.
+    pub reason: String,
+    /// For the retry policy.
+    pub category: Category,
+}

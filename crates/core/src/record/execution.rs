@@ -1,0 +1,315 @@
+//! The execution: what was submitted, and every fact about where it stands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, RequestLog,
+    Resumed, Suspension,
+};
+use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
+use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
+use crate::policy::Policy;
+use crate::time::{Duration, Timestamp};
+
+/// Tags by key.
+pub type Tags = BTreeMap<String, String>;
+
+/// One durable unit of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Its name and partition.
+    pub id: ExecutionId,
+    /// What was submitted; never changes.
+    pub definition: Arc<Definition>,
+    /// Higher runs first.
+    pub priority: u16,
+    /// The user's labels.
+    pub tags: Arc<Tags>,
+    /// When it was last written.
+    pub updated_at: Timestamp,
+    /// The moment it expires, wherever it stands.
+    pub deadline_at: Option<Timestamp>,
+    /// Where it stands, with what only that phase knows.
+    pub phase: Phase,
+    /// An operator stopped it from being handed out.
+    pub hold: Option<Hold>,
+    /// Member of a flow that is not whole yet; it is in no queue.
+    pub unopened: bool,
+    /// How its inbound edges join and whether they hold it back; absent while it has none and no policy was set.
+    pub dependencies: Option<Dependencies>,
+    /// Raised at every acquire; never goes back.
+    pub lease_epoch: u64,
+    /// How the last lease ended, so that a repeated call gets its first answer.
+    pub ended_lease: Option<EndedLease>,
+    /// The current attempt, or the last one.
+    pub attempt: Option<Attempt>,
+    /// What was counted so far.
+    pub counts: Counts,
+    /// What the worker last said about its progress.
+    pub progress: Option<Progress>,
+    /// Pending waitpoints no suspension has used and that were open when the record was last written.
+    pub pending_waitpoints: Vec<PendingWaitpoint>,
+    /// What ended the last suspension, for the worker that continues.
+    pub resumed: Option<Resumed>,
+    /// The last requests that have no identity of their own.
+    pub requests: RequestLog,
+    /// Effects on other partitions not yet known to have arrived.
+    pub outbox: Vec<Effect>,
+    /// Work this record still owes to others.
+    pub follow_ups: FollowUps,
+}
+
+/// What was submitted. Frozen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The tenant.
+    pub namespace: Namespace,
+    /// The queue.
+    pub lane: LaneId,
+    /// Which handler runs it.
+    pub kind: ExecutionKind,
+    /// Who submitted it.
+    pub creator: Option<Identity>,
+    /// When.
+    pub created_at: Timestamp,
+    /// The flow it belongs to.
+    pub flow: Option<FlowId>,
+    /// The key it was submitted under.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// The deadline it was given, besides the one its policy counts from the start of each run.
+    pub execution_deadline_at: Option<Timestamp>,
+    /// How it is retried, timed, limited and kept.
+    pub policy: Policy,
+    /// Digest of everything submitted, payload included: tells a repetition from another submission.
+    pub content_digest: String,
+    /// Bytes of the input, so that a claim can bound what it hands out.
+    pub input_bytes: u64,
+}
+
+/// The four phases; each carries what exists only in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Waiting for a worker, or for a reason not to hand it out to pass.
+    Runnable(Runnable),
+    /// A worker has it.
+    Active(Lease),
+    /// It gave up its lease and waits for signals.
+    Suspended(Suspension),
+    /// It ended.
+    Terminal(Outcome),
+}
+
+/// What a runnable execution waits for, and what its next claim will be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Runnable {
+    /// Decided now, so that handing it out needs no rule.
+    pub next_claim: NextClaim,
+    /// Not before this moment.
+    pub delay: Option<Delay>,
+    /// Admission refused it.
+    pub block: Option<Block>,
+    /// Promised to a worker that has not taken it yet.
+    pub grant: Option<Grant>,
+}
+
+/// What the next claim of a runnable execution starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NextClaim {
+    /// Index the attempt will have.
+    pub attempt_index: u32,
+    /// Type of the attempt; of the same one when it continues.
+    pub kind: AttemptKind,
+    /// The attempt on the record goes on; otherwise a new one starts.
+    pub continues: bool,
+    /// Fallback tier.
+    pub tier: u32,
+    /// Leased time the attempt has left.
+    pub timeout: Option<Duration>,
+    /// It comes back from a satisfied suspension.
+    pub resumed: bool,
+    /// Its last lease was revoked.
+    pub revoked: bool,
+}
+
+/// Not before this moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Delay {
+    /// The moment.
+    pub until: Timestamp,
+    /// Who asked for it.
+    pub reason: DelayReason,
+}
+
+/// Why an execution is delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayReason {
+    /// Submitted with `delay_until`, or delayed by its worker.
+    Requested,
+    /// Pause before a retry.
+    RetryBackoff,
+    /// Pause after a satisfied suspension.
+    ResumeDelay,
+}
+
+/// Admission refused the execution; it waits in the index of its cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// What refused it.
+    pub cause: Cause,
+    /// Why, for a person.
+    pub detail: String,
+    /// Generation of the cause the refusal was read under.
+    pub generation: u64,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What can refuse admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// A budget at or above a hard limit.
+    Budget(BudgetId),
+    /// A quota with no slot or no place in its window.
+    Quota(QuotaPolicyId),
+}
+
+/// An operator's hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Since when.
+    pub since: Timestamp,
+    /// Why, when a reason was given.
+    pub reason: Option<String>,
+}
+
+/// The inbound side of a flow member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dependencies {
+    /// How the edges join.
+    pub policy: EdgeGroupPolicy,
+    /// An edge was applied: the policy can no longer change.
+    pub fixed: bool,
+    /// As of the last evaluation the edges hold the execution back.
+    pub waiting: bool,
+    /// How many edges were still unsatisfied at the last evaluation; for a person, the counters decide.
+    pub unsatisfied: u64,
+}
+
+/// Counts the policy compares with its limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Retries of this run; a replay starts again from zero.
+    pub retries: u32,
+    /// Reclaims of this run.
+    pub reclaims: u32,
+    /// Replays.
+    pub replays: u32,
+    /// Leases in a row that came back without a single fenced call.
+    pub unconfirmed_returns: u32,
+    /// Signals accepted at waitpoints of its suspensions; those buffered at pending ones are counted beside the record.
+    pub signals: u32,
+}
+
+/// What the worker last said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// 0 to 100.
+    pub pct: Option<u8>,
+    /// In the worker's words.
+    pub message: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The engine asks the lease holder to stop, and cancels at `cancel_at` if it does not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopRequest {
+    /// Why.
+    pub reason: String,
+    /// When patience ends.
+    pub cancel_at: Timestamp,
+}
+
+/// Work a record owes to others; it is due until all of this is done, in bounded chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FollowUps {
+    /// Ended: outbound edges to resolve.
+    pub resolve_edges: bool,
+    /// Its group was decided: upstreams nobody else needs are to be cancelled.
+    pub cancel_siblings: bool,
+    /// Replayed: outbound edges and skipped descendants to reopen before it may be claimed.
+    pub reopen_edges: bool,
+}
+
+impl FollowUps {
+    /// Whether anything is owed.
+    pub const fn any(self) -> bool {
+        self.resolve_edges || self.cancel_siblings || self.reopen_edges
+    }
+}
+
+impl Execution {
+    /// The outcome, when it has ended.
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        match &self.phase {
+            Phase::Terminal(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// Whether it has ended.
+    pub const fn is_terminal(&self) -> bool {
+        self.outcome().is_some()
+    }
+
+    /// The lease, while a worker has it.
+    pub const fn lease(&self) -> Option<&Lease> {
+        match &self.phase {
+            Phase::Active(lease) => Some(lease),
+            _ => None,
+        }
+    }
+
+    /// The facts of the runnable phase.
+    pub const fn runnable(&self) -> Option<&Runnable> {
+        match &self.phase {
+            Phase::Runnable(runnable) => Some(runnable),
+            _ => None,
+        }
+    }
+
+    /// The open suspension.
+    pub const fn suspension(&self) -> Option<&Suspension> {
+        match &self.phase {
+            Phase::Suspended(suspension) => Some(suspension),
+            _ => None,
+        }
+    }
+
+    /// The grant somebody holds on it.
+    pub fn grant(&self) -> Option<&Grant> {
+        self.runnable()?.grant.as_ref()
+    }
+
+    /// Whether its retention is over and its parts are being deleted: reads answer that it is not there.
+    pub fn is_deleting(&self) -> bool {
+        self.outcome().is_some_and(|outcome| outcome.deleting)
+    }
+
+    /// Whether it was ever handed to a worker.
+    pub const fn has_run(&self) -> bool {
+        self.attempt.is_some()
+    }
+
+    /// Whether its dependencies hold it back.
+    pub fn waits_for_dependencies(&self) -> bool {
+        self.unopened || self.follow_ups.reopen_edges || self.dependencies.as_ref().is_some_and(|deps| deps.waiting)
+    }
+}

@@ -1,0 +1,180 @@
+//! What happened: a line in the history of its subject and an event in the partition's feed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ExecutionId, FlowId};
+use crate::name::{Identity, LaneId, Namespace, WorkerInstanceId};
+use crate::time::Timestamp;
+
+/// One thing that happened. It carries what a reader filters by, so that it outlives the record it names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryLine {
+    /// To what.
+    pub subject: HistorySubject,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// The execution's queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<LaneId>,
+    /// The flow the execution belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_id: Option<FlowId>,
+    /// The execution's or flow's kind.
+    pub kind: String,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub what: Happening,
+    /// Who did it.
+    pub actor: Actor,
+    /// Attempt it concerns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt_index: Option<u32>,
+    /// Epoch of the lease it concerns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_epoch: Option<u64>,
+    /// More, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What a history line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistorySubject {
+    /// An execution.
+    Execution(ExecutionId),
+    /// A flow.
+    Flow(FlowId),
+}
+
+/// Who did something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// The engine: time passed, or follow-up work.
+    Engine,
+    /// A worker instance.
+    Worker(WorkerInstanceId),
+    /// A client, by the identity its credential gave it.
+    Client(Identity),
+    /// A client without a credential.
+    Anonymous,
+}
+
+macro_rules! happenings {
+    ($($(#[$doc:meta])* $variant:ident => $text:literal),+ $(,)?) => {
+        /// What can happen to an execution or a flow.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Happening {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+        }
+
+        impl Happening {
+            /// Everything that can happen.
+            pub const ALL: &[Happening] = &[$(Happening::$variant,)+];
+
+            /// The name as it appears in histories and events.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Happening::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
+happenings! {
+    /// Submitted.
+    Created => "created",
+    /// Promised to a worker.
+    Granted => "granted",
+    /// The promise ran out unused.
+    GrantLapsed => "grant_lapsed",
+    /// The promise was taken back.
+    GrantDropped => "grant_dropped",
+    /// A worker took it.
+    Claimed => "claimed",
+    /// A worker gave it back.
+    Released => "released",
+    /// A lease nobody ever used came back.
+    Returned => "returned",
+    /// The lease ran out.
+    LeaseExpired => "lease_expired",
+    /// The lease was taken away.
+    LeaseRevoked => "lease_revoked",
+    /// Waiting for another worker to take over.
+    Reclaimable => "reclaimable",
+    /// The worker was asked to stop.
+    StopRequested => "stop_requested",
+    /// Ended well.
+    Completed => "completed",
+    /// The attempt failed and will be retried.
+    RetryScheduled => "retry_scheduled",
+    /// Ended badly.
+    Failed => "failed",
+    /// Ended by cancellation.
+    Cancelled => "cancelled",
+    /// Ended by its deadline.
+    Expired => "expired",
+    /// Ended without having run.
+    Skipped => "skipped",
+    /// Reopened.
+    Replayed => "replayed",
+    /// Reopened because an upstream was replayed.
+    Reopened => "reopened",
+    /// The worker asked to go on later.
+    Delayed => "delayed",
+    /// A delay or backoff is over.
+    DelayOver => "delay_over",
+    /// Waits for its dependencies.
+    WaitingChildren => "waiting_children",
+    /// Its dependencies hold.
+    DependenciesSatisfied => "dependencies_satisfied",
+    /// A dependency was added.
+    DependencyApplied => "dependency_applied",
+    /// Its flow is whole; it may run.
+    Opened => "opened",
+    /// Gave up its lease to wait for signals.
+    Suspended => "suspended",
+    /// A signal arrived.
+    Signalled => "signalled",
+    /// Its resume condition holds.
+    Resumed => "resumed",
+    /// Its suspension timed out.
+    SuspensionTimedOut => "suspension_timed_out",
+    /// Its suspension timed out and a person is needed.
+    Escalated => "escalated",
+    /// A waitpoint was handed out before suspending.
+    WaitpointCreated => "waitpoint_created",
+    /// A waitpoint closed unused.
+    WaitpointExpired => "waitpoint_expired",
+    /// Admission refused it.
+    Blocked => "blocked",
+    /// Admission may be tried again.
+    Unblocked => "unblocked",
+    /// An operator held it.
+    Held => "held",
+    /// An operator let it go.
+    Unheld => "unheld",
+    /// Its priority changed.
+    PriorityChanged => "priority_changed",
+    /// Its tags changed.
+    TagsChanged => "tags_changed",
+    /// Usage was reported.
+    UsageReported => "usage_reported",
+    /// It joined a flow.
+    MemberAdded => "member_added",
+    /// A flow was created.
+    FlowCreated => "flow_created",
+    /// A flow was opened.
+    FlowOpened => "flow_opened",
+    /// A dependency was staged in a flow.
+    EdgeStaged => "edge_staged",
+    /// A flow was cancelled or sealed.
+    FlowCancelled => "flow_cancelled",
+    /// A flow's last open member ended.
+    FlowEnded => "flow_ended",
+    /// A flow has open members again.
+    FlowReopened => "flow_reopened",
+    /// Its retention is over.
+    Deleting => "deleting",
+}

@@ -1,0 +1,44 @@
+//! Records hold facts; every state, index and timer is derived from them. Budgets and quota policies have partitions of
+//! their own, all others live in flow partitions.
+
+mod attempt;
+mod blocked;
+mod budget;
+mod edge;
+mod effect;
+mod execution;
+mod flow;
+mod history;
+mod key;
+mod lease;
+mod outcome;
+mod quota;
+mod requests;
+mod suspension;
+mod waitpoint;
+mod worker;
+
+pub use attempt::{Attempt, AttemptEnd, AttemptEndState, AttemptKind, Failure};
+pub use blocked::BlockedIn;
+pub use budget::{AMOUNT_MAX, Breach, BreachKind, Budget, DIMENSIONS_MAX, Excess, Limits, OnHardLimit, StopOrder};
+pub use edge::{DependencyKind, Edge, EdgeGroupPolicy, EdgeState, OnSatisfied};
+pub use effect::{Effect, EffectKind};
+pub use execution::{
+    Block, Cause, Counts, Definition, Delay, DelayReason, Dependencies, Execution, FollowUps, Hold, NextClaim, Phase,
+    Progress, Runnable, StopRequest, Tags,
+};
+pub use flow::{CancelFlowPolicy, Flow, FlowCancellation, Gate, GateState};
+pub use history::{Actor, Happening, HistoryLine, HistorySubject};
+pub use key::{
+    BlobKey, CounterKey, FlowCounter, GroupCounter, IdempotencyScope, Record, RecordKey, SubmissionKeyRecord,
+};
+pub use lease::{EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
+pub use outcome::{CancelSource, Outcome, OutcomeKind};
+pub use quota::{Place, Promise, QuotaPolicy, QuotaUsage, Recent, Slot};
+pub use requests::{RequestLog, RequestOutcome};
+pub use suspension::{
+    Distinct, Matcher, NodeProgress, ReasonCode, ResumeCondition, Resumed, ResumedBy, Suspension, TimeoutBehavior,
+    WaitpointRef,
+};
+pub use waitpoint::{PendingWaitpoint, Signal, SignalEffect, SignalKeyRecord, Waitpoint, WaitpointUse};
+pub use worker::{Incarnation, Lane, Worker};

@@ -1,0 +1,47 @@
+//! Requests without an identity of their own, remembered so that a repetition acts once.
+
+use serde::{Deserialize, Serialize};
+
+use super::PendingWaitpoint;
+use crate::limits::REQUESTS_REMEMBERED_MAX;
+use crate::name::RequestId;
+
+/// The last request ids of a record with what was answered, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestLog(Vec<(RequestId, RequestOutcome)>);
+
+/// What a remembered request was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestOutcome {
+    /// revoke_lease took the lease.
+    Revoked,
+    /// replay_execution reopened it.
+    Replayed,
+    /// resume_execution resumed it.
+    Resumed,
+    /// report_usage recorded the usage.
+    UsageRecorded,
+    /// create_pending_waitpoint made this one.
+    PendingWaitpoint(PendingWaitpoint),
+    /// reset_budget set its usage to zero.
+    BudgetReset,
+}
+
+impl RequestLog {
+    /// What this request was answered, if it is remembered.
+    pub fn find(&self, request_id: Option<&RequestId>) -> Option<&RequestOutcome> {
+        let wanted = request_id?;
+        self.0.iter().find(|(id, _)| id == wanted).map(|(_, outcome)| outcome)
+    }
+
+    /// Remembers an answer, forgetting the oldest beyond the limit.
+    pub fn remember(&mut self, request_id: Option<&RequestId>, outcome: RequestOutcome) {
+        let Some(id) = request_id else { return };
+        if self.0.len() == REQUESTS_REMEMBERED_MAX {
+            self.0.remove(0);
+        }
+        self.0.push((id.clone(), outcome));
+    }
+}

@@ -1,0 +1,168 @@
+//! Suspensions: what an execution waits for once it gave up its lease.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{SignalId, SuspensionId, WaitpointId};
+use crate::name::{SignalName, WaitpointKey};
+use crate::time::{Duration, Timestamp};
+
+/// An open suspension.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Suspension {
+    /// Its name.
+    pub id: SuspensionId,
+    /// The places its signals arrive at.
+    pub waitpoints: Vec<WaitpointRef>,
+    /// What must hold for the execution to go on.
+    pub condition: ResumeCondition,
+    /// What has arrived, per leaf of the condition in reading order.
+    pub progress: Vec<NodeProgress>,
+    /// Signals that counted, in the order they came.
+    pub matched: Vec<SignalId>,
+    /// Why it waits.
+    pub reason_code: ReasonCode,
+    /// Since when.
+    pub since: Timestamp,
+    /// When waiting ends.
+    pub timeout_at: Option<Timestamp>,
+    /// What happens then.
+    pub timeout_behavior: TimeoutBehavior,
+    /// Pause between the condition holding and the execution being eligible.
+    pub resume_delay: Duration,
+    /// The timeout passed and a person was called.
+    pub escalated: bool,
+}
+
+/// A waitpoint as its suspension knows it: all that its token vouches for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitpointRef {
+    /// The waitpoint's record.
+    pub id: WaitpointId,
+    /// The worker's own name for it.
+    pub key: WaitpointKey,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What must hold for a suspended execution to go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ResumeCondition {
+    /// One signal at one waitpoint.
+    Single {
+        /// Where.
+        waitpoint_key: WaitpointKey,
+        /// Which.
+        matcher: Matcher,
+    },
+    /// Only an operator resumes it.
+    OperatorOnly,
+    /// Only its timeout resumes it.
+    TimeoutOnly,
+    /// Every one of these.
+    AllOf(Vec<ResumeCondition>),
+    /// Enough signals, counted apart.
+    Count {
+        /// How many.
+        n: u32,
+        /// What makes two signals two.
+        distinct: Distinct,
+        /// Which signals count; absent: any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        matcher: Option<Matcher>,
+        /// Where.
+        waitpoints: Vec<WaitpointKey>,
+    },
+}
+
+/// Which signals a condition counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Matcher {
+    /// Only signals of this name.
+    ByName(SignalName),
+    /// Every signal.
+    Any,
+}
+
+/// What makes two signals count as two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distinct {
+    /// They arrived at different waitpoints.
+    Waitpoints,
+    /// They are different signals.
+    Signals,
+    /// They came from different sources.
+    Sources,
+}
+
+/// What a leaf of the condition has seen so far: one entry per thing counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeProgress(pub BTreeSet<String>);
+
+/// Why an execution suspended, as its worker says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonCode {
+    /// Any signal.
+    WaitingForSignal,
+    /// A person's yes or no.
+    WaitingForApproval,
+    /// A callback of another system.
+    WaitingForCallback,
+    /// The result of a tool.
+    WaitingForToolResult,
+    /// A person looks at it.
+    OperatorReview,
+    /// Paused on purpose.
+    ManualPause,
+    /// A rule paused it.
+    Policy,
+    /// Money ran out.
+    Budget,
+}
+
+/// What happens when a suspension times out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeoutBehavior {
+    /// The execution fails, category `timeout`, without retry.
+    Fail,
+    /// The execution is cancelled.
+    Cancel,
+    /// The execution expires.
+    Expire,
+    /// It resumes whatever the condition says, with a signal named `timeout`.
+    AutoResumeWithTimeoutSignal,
+    /// It stays suspended and is shown to a person first.
+    Escalate,
+}
+
+/// What ended the last suspension; the next task carries it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// Which suspension.
+    pub suspension_id: SuspensionId,
+    /// The signals that counted, in order.
+    pub signals: Vec<SignalId>,
+    /// When the condition held.
+    pub at: Timestamp,
+    /// By an operator, by time, or by signals.
+    pub by: ResumedBy,
+}
+
+/// Who or what resumed an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumedBy {
+    /// Its condition held.
+    Signals,
+    /// An operator.
+    Operator,
+    /// Its timeout.
+    Timeout,
+}

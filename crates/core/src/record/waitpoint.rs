@@ -1,0 +1,122 @@
+//! Waitpoints and the signals delivered to them.
+
+use serde::{Deserialize, Serialize};
+
+use super::WaitpointRef;
+use crate::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
+use crate::name::{IdempotencyKey, Identity, SignalName, WaitpointKey};
+use crate::time::Timestamp;
+
+/// A place a signal can be delivered to. Whether it is pending, active or closed is derived from it and its execution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waitpoint {
+    /// Its name.
+    pub id: WaitpointId,
+    /// Whose it is.
+    pub execution_id: ExecutionId,
+    /// The worker's own name for it.
+    pub key: WaitpointKey,
+    /// When it was made; part of what its token signs.
+    pub created_at: Timestamp,
+    /// When it was last written.
+    pub updated_at: Timestamp,
+    /// What became of it.
+    pub usage: WaitpointUse,
+    /// Signals that arrived while it was pending, in order.
+    pub buffered: Vec<SignalId>,
+}
+
+/// What became of a waitpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitpointUse {
+    /// Handed out before any suspension; closes at `expires_at` if none uses it.
+    Pending {
+        /// When it closes.
+        expires_at: Timestamp,
+    },
+    /// A suspension waits at it; closed once that suspension is no longer open.
+    Suspension(SuspensionId),
+    /// Its time passed before any suspension used it.
+    NeverCommitted,
+    /// A suspend found its condition met by early signals and closed it. The id of the suspension that was not needed
+    /// tells a repetition of that suspend.
+    Consumed(SuspensionId),
+}
+
+/// An open pending waitpoint as its execution knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingWaitpoint {
+    /// The waitpoint.
+    #[serde(flatten)]
+    pub waitpoint: WaitpointRef,
+    /// When it closes if no suspension uses it.
+    pub expires_at: Timestamp,
+}
+
+impl Waitpoint {
+    /// What its execution keeps of it.
+    pub fn reference(&self) -> WaitpointRef {
+        WaitpointRef {
+            id: self.id,
+            key: self.key.clone(),
+            created_at: self.created_at,
+        }
+    }
+}
+
+/// An event delivered to a waitpoint. Its payload is a blob beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Its name.
+    pub id: SignalId,
+    /// To which execution.
+    pub execution_id: ExecutionId,
+    /// To which waitpoint; absent for the engine's own `timeout` signal.
+    pub waitpoint_id: Option<WaitpointId>,
+    /// What it is called.
+    pub name: SignalName,
+    /// The sender's class for it.
+    pub category: String,
+    /// What kind of thing sent it.
+    pub source_type: String,
+    /// Who sent it.
+    pub source_identity: Identity,
+    /// Whether a credential vouched for the identity.
+    pub source_verified: bool,
+    /// The sender's id for tying things together.
+    pub correlation_id: Option<String>,
+    /// The key its repetition is recognised by.
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// What it did.
+    pub effect: SignalEffect,
+    /// How many bytes came with it.
+    pub payload_bytes: u64,
+}
+
+/// What an accepted signal did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalEffect {
+    /// The condition holds now; the execution goes on.
+    ResumeConditionSatisfied,
+    /// The condition asks for such signals, but still needs more.
+    AppendedToWaitpoint,
+    /// It waits for a suspend that uses its waitpoint.
+    BufferedForPendingWaitpoint,
+    /// The condition does not ask for it.
+    IgnoredNotInCondition,
+}
+
+/// Remembers which signal an idempotency key stands for, for as long as the dedup window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SignalKeyRecord {
+    /// The execution the key belongs to.
+    pub execution_id: ExecutionId,
+    /// The key.
+    pub key: IdempotencyKey,
+    /// The signal first accepted under it.
+    pub signal_id: SignalId,
+}

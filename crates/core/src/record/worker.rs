@@ -1,0 +1,64 @@
+//! Workers and lanes: small shared state, kept in the settings of the store.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::capability::CapabilitySet;
+use crate::command::submit::LaneState;
+use crate::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use crate::time::{Duration, Timestamp};
+
+/// One process slot of a worker, as it registered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Worker {
+    /// The tenant it works for.
+    pub namespace: Namespace,
+    /// The logical worker.
+    pub worker: WorkerId,
+    /// Which process slot.
+    pub instance: WorkerInstanceId,
+    /// Which start of the process.
+    pub incarnation: Incarnation,
+    /// Lanes it takes work from.
+    pub lanes: Vec<LaneId>,
+    /// What it offers.
+    pub capabilities: CapabilitySet,
+    /// When it registered.
+    pub registered_at: Timestamp,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+    /// How long after that it counts as gone.
+    pub ttl: Duration,
+}
+
+/// Names one start of a worker process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Incarnation(pub Uuid);
+
+impl Worker {
+    /// Whether it has been heard of recently enough.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        !(self.seen_at + self.ttl).has_come(now)
+    }
+
+    /// Whether it takes work of this lane.
+    pub fn serves(&self, namespace: &Namespace, lane: &LaneId) -> bool {
+        self.namespace == *namespace && self.lanes.contains(lane)
+    }
+}
+
+/// A queue of a namespace, created on first use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lane {
+    /// The tenant.
+    pub namespace: Namespace,
+    /// Its name.
+    pub lane: LaneId,
+    /// Whether it accepts and hands out.
+    pub state: LaneState,
+    /// When it was first used.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+}

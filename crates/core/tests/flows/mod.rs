@@ -1,0 +1,514 @@
+//! A flow in memory: what callers and workers do to it, and the follow-up work it owes, a page at a time.
+
+pub(crate) mod store;
+
+use ff_core::command::flow::{
+    Assembly, CancelFlow, CreateFlow, ReplayExecution, Replayed, StageDependencyEdge, Staged, WaitChildren,
+    WaitedChildren,
+};
+use ff_core::command::lease::{Complete, Fail, Release};
+use ff_core::command::operator::CancelExecution;
+use ff_core::command::submit::{CreateExecution, DependsOn};
+use ff_core::error::{Code, Rejection};
+use ff_core::id::{AttemptId, EdgeId, ExecutionId, GrantId, LeaseId};
+use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
+use ff_core::machine::edge::{self, CycleSearch, Ends};
+use ff_core::machine::flow::{self, Loaded};
+use ff_core::machine::group::{self, Sibling};
+use ff_core::machine::member::{self, Membership};
+use ff_core::machine::placement::{Placement, placement};
+use ff_core::machine::reopen::{self, Page, Reopened};
+use ff_core::machine::replay::{self, Past};
+use ff_core::machine::submit::{self, Known};
+use ff_core::machine::{Context, Draft, Step, fail, lease, operator, wait_children};
+use ff_core::name::{Category, ExecutionKind, Namespace};
+use ff_core::payload::Payload;
+use ff_core::record::{
+    CancelFlowPolicy, DependencyKind, Edge, EdgeGroupPolicy, EdgeState, Execution, Fence, Record, RecordKey, Tags,
+};
+use ff_core::state::{PublicState, public_state};
+use ff_core::time::{Duration, Timestamp};
+use uuid::Uuid;
+
+use self::store::{FLOW, Store, Transaction};
+
+pub(crate) type Answer<O> = Result<Step<O>, Rejection>;
+
+/// The member with this number.
+pub(crate) fn id(number: u128) -> ExecutionId {
+    ExecutionId::new(3, Uuid::from_u128(0x1000 + number))
+}
+
+pub(crate) fn submission() -> CreateExecution {
+    CreateExecution {
+        flow_id: Some(FLOW),
+        ..CreateExecution::new(ExecutionKind::parse("kind").unwrap(), Payload::default())
+    }
+}
+
+pub(crate) fn on(upstream: ExecutionId) -> DependsOn {
+    DependsOn {
+        edge_id: None,
+        upstream,
+        dependency_kind: DependencyKind::SuccessOnly,
+        data_passing_ref: None,
+    }
+}
+
+pub(crate) fn create_flow(assembly: Assembly) -> CreateFlow {
+    CreateFlow {
+        namespace: Namespace::default_namespace(),
+        flow_kind: "graph".parse().unwrap(),
+        tags: Tags::new(),
+        retention: None,
+        assembly,
+    }
+}
+
+/// How a worker ends what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Well,
+    Badly,
+}
+
+// What callers do, computed from a copy of the store ----------------------------------------------------------------------
+
+impl Store {
+    pub(crate) fn started(assembly: Assembly) -> Store {
+        let mut store = Store::default();
+        store.now = Timestamp::from_millis(1_000_000);
+        let step = flow::create(None, FLOW, &create_flow(assembly), &store.context()).unwrap();
+        store.land(step);
+        store
+    }
+
+    /// Commits a step that nothing can be in the way of.
+    pub(crate) fn land<O>(&mut self, step: Step<O>) -> O {
+        self.land_answering(step, None)
+    }
+
+    fn land_answering<O>(&mut self, step: Step<O>, answers: Option<RecordKey>) -> O {
+        let transaction = Transaction {
+            draft: step.draft,
+            from: self.clone(),
+            answers,
+        };
+        self.commit(transaction).unwrap();
+        step.outcome
+    }
+
+    pub(crate) fn about_flow<O>(&self, rule: impl FnOnce(Loaded<'_>, &Context) -> O) -> O {
+        let flow = self.flow().unwrap();
+        let counts = self.flow_counts();
+        let loaded = Loaded {
+            flow: &flow,
+            gate: self.gate().unwrap(),
+            counts: &counts,
+        };
+        rule(loaded, &self.context())
+    }
+
+    pub(crate) fn submitted(&self, id: ExecutionId, command: &CreateExecution) -> Answer<()> {
+        let upstreams: Vec<_> = self.executions();
+        let upstreams: Vec<_> = upstreams.iter().collect();
+        self.about_flow(|flow, context| {
+            let mut step = submit::create(command, id, Known::default(), context)?;
+            let membership = Membership {
+                flow,
+                depends_on: &command.depends_on,
+                upstreams: &upstreams,
+            };
+            member::join(&mut step.draft, id, membership, context)?;
+            Ok(step.map(|_| ()))
+        })
+    }
+
+    pub(crate) fn staged(&self, command: &StageDependencyEdge) -> Answer<Staged> {
+        let (upstream, downstream) = (self.execution(command.upstream), self.execution(command.downstream));
+        let counts = self.group_counts(downstream.id);
+        let ends = Ends {
+            upstream: &upstream,
+            downstream: &downstream,
+            counts: &counts,
+        };
+        let same_pair = |edge: &Edge| edge.upstream == upstream.id && edge.downstream == downstream.id;
+        let existing = self
+            .edges()
+            .into_iter()
+            .find(|edge| same_pair(edge) || Some(edge.id) == command.edge_id);
+        let mut search = CycleSearch::new(downstream.id, upstream.id);
+        loop {
+            let frontier = search.next_frontier();
+            if frontier.is_empty() {
+                break;
+            }
+            for node in frontier {
+                search.feed(&self.edges_from(node));
+            }
+        }
+        let around = edge::Surroundings {
+            existing: existing.as_ref(),
+            search: search.verdict(),
+        };
+        self.about_flow(|loaded, context| edge::stage(loaded, ends, command, around, context))
+    }
+
+    pub(crate) fn applied(&self, id: EdgeId) -> Answer<ff_core::command::flow::Applied> {
+        let edge = self.edge(id).unwrap();
+        let (upstream, downstream) = (self.execution(edge.upstream), self.execution(edge.downstream));
+        let counts = self.group_counts(downstream.id);
+        let ends = Ends {
+            upstream: &upstream,
+            downstream: &downstream,
+            counts: &counts,
+        };
+        self.about_flow(|loaded, context| edge::apply(&edge, loaded, ends, context))
+    }
+
+    pub(crate) fn is_queued(&self, id: ExecutionId) -> bool {
+        matches!(placement(&self.execution(id)), Placement::Eligible { .. })
+    }
+
+    /// Takes an execution out of its queue, as a store's reserve does. `false` when it stands in none.
+    pub(crate) fn claim(&mut self, id: ExecutionId, luck: u128) -> bool {
+        if !self.is_queued(id) {
+            return false;
+        }
+        let execution = self.execution(id);
+        let surroundings = claim::Surroundings {
+            now: self.now,
+            gate: self.gate(),
+        };
+        let reserved = claim::hand_out(&execution, &claimant(luck), HandOut::Lease, surroundings);
+        let mut draft = Draft::default();
+        draft.put(Record::from(reserved.execution));
+        draft.increments = reserved.increments;
+        self.land(Step {
+            outcome: reserved.handed_out,
+            draft,
+        }) == HandedOut::Leased
+    }
+
+    pub(crate) fn fence(&self, id: ExecutionId) -> Option<Fence> {
+        let execution = self.execution(id);
+        Some(execution.lease()?.fence(execution.attempt.as_ref()?.id))
+    }
+
+    pub(crate) fn ended(&self, id: ExecutionId, end: End) -> Answer<()> {
+        let (execution, context, fence) = (self.execution(id), self.context(), self.fence(id));
+        match end {
+            End::Well => Ok(lease::complete(&execution, &Complete { fence, result: None }, &context)?.map(|_| ())),
+            End::Badly => {
+                let command = Fail {
+                    fence,
+                    reason: "broken".to_owned(),
+                    category: Category::permanent(),
+                };
+                Ok(fail::fail(&execution, &command, &context)?.map(|_| ()))
+            }
+        }
+    }
+
+    pub(crate) fn released(&self, id: ExecutionId) -> Answer<()> {
+        let command = Release { fence: self.fence(id) };
+        Ok(lease::release(&self.execution(id), &command, &self.context())?.map(|_| ()))
+    }
+
+    pub(crate) fn waited(&self, id: ExecutionId, fence: Option<Fence>) -> Answer<WaitedChildren> {
+        let command = WaitChildren { fence };
+        wait_children::wait_children(&self.execution(id), &command, &self.group_counts(id), &self.context())
+    }
+
+    pub(crate) fn cancelled(&self, id: ExecutionId) -> Answer<()> {
+        let command = CancelExecution {
+            reason: "unwanted".to_owned(),
+            fence: None,
+        };
+        Ok(operator::cancel(&self.execution(id), &command, &self.context())?.map(|_| ()))
+    }
+
+    pub(crate) fn replayed(&self, id: ExecutionId, command: &ReplayExecution) -> Answer<Replayed> {
+        let execution = self.execution(id);
+        let failed = |edge: &Edge| edge.state == EdgeState::Failed;
+        let archived = |attempt: &ff_core::record::Attempt| self.has(&RecordKey::Attempt(id, attempt.index));
+        let past = Past {
+            archived: execution.attempt.as_ref().is_some_and(archived),
+            has_failed_edges: self.edges_from(id).iter().chain(&self.edges_into(id)).any(failed),
+        };
+        replay::replay(&execution, command, past, &self.context())
+    }
+
+    pub(crate) fn flow_cancelled(&self, policy: CancelFlowPolicy) -> Answer<ff_core::command::flow::FlowCancelled> {
+        let command = CancelFlow {
+            reason: "enough".to_owned(),
+            policy,
+        };
+        self.about_flow(|loaded, context| flow::cancel(loaded, &command, context))
+    }
+}
+
+fn claimant(luck: u128) -> Claimant {
+    Claimant {
+        worker: "worker".parse().unwrap(),
+        instance: "worker-1".parse().unwrap(),
+        grant_id: GrantId::from_uuid(Uuid::from_u128(luck)),
+        lease_id: LeaseId::from_uuid(Uuid::from_u128(luck)),
+        attempt_id: AttemptId::from_uuid(Uuid::from_u128(luck)),
+        lease_ttl: Duration::from_hours(1),
+        grant_ttl: Duration::from_secs(5),
+    }
+}
+
+// What tests do, one thing after another ----------------------------------------------------------------------------------
+
+impl Store {
+    pub(crate) fn add(&mut self, number: u128, upstreams: &[u128]) -> ExecutionId {
+        self.add_joining(number, upstreams, EdgeGroupPolicy::AllOf)
+    }
+
+    pub(crate) fn add_joining(&mut self, number: u128, upstreams: &[u128], policy: EdgeGroupPolicy) -> ExecutionId {
+        let command = CreateExecution {
+            depends_on: upstreams.iter().map(|number| on(id(*number))).collect(),
+            edge_group_policy: Some(policy),
+            ..submission()
+        };
+        let step = self.submitted(id(number), &command).unwrap();
+        self.land(step);
+        self.pump();
+        id(number)
+    }
+
+    /// Runs a member to an end, and everything that follows from it.
+    pub(crate) fn run(&mut self, id: ExecutionId, end: End) {
+        let luck = id.uuid().as_u128() + (u128::from(self.execution(id).lease_epoch) << 64);
+        assert!(self.claim(id, luck), "{id} stands in no queue");
+        let step = self.ended(id, end).unwrap();
+        self.land(step);
+        self.pump();
+    }
+
+    pub(crate) fn replay(&mut self, id: ExecutionId) {
+        let step = self.replayed(id, &ReplayExecution::default()).unwrap();
+        self.land(step);
+        self.pump();
+    }
+
+    pub(crate) fn state(&self, id: ExecutionId) -> PublicState {
+        public_state(&self.execution(id))
+    }
+
+    /// Does what is owed until nothing is.
+    pub(crate) fn pump(&mut self) {
+        let mut progress = Progress::new(64);
+        for _ in 0..10_000 {
+            let Some(work) = self.owed().into_iter().next() else {
+                return;
+            };
+            let done = progress.page(self, &work);
+            self.land_answering(
+                Step {
+                    outcome: (),
+                    draft: done.draft.clone(),
+                },
+                work.answers(),
+            );
+            progress.landed(&work, done);
+            self.assert_counters();
+        }
+        panic!("follow-up work does not end: {:?}", self.owed());
+    }
+}
+
+// Follow-up work ----------------------------------------------------------------------------------------------------------
+
+/// Something that is owed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Work {
+    Resolve(ExecutionId),
+    CancelSiblings(ExecutionId),
+    Reopen(ExecutionId),
+    Evaluate(RecordKey),
+    OpenMembers,
+    CancelMembers,
+}
+
+impl Work {
+    /// The nudge it answers.
+    pub(crate) fn answers(&self) -> Option<RecordKey> {
+        match self {
+            Work::Evaluate(key) => Some(key.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Store {
+    pub(crate) fn owed(&self) -> Vec<Work> {
+        let mut owed = Vec::new();
+        for execution in self.executions() {
+            let follow_ups = execution.follow_ups;
+            owed.extend(follow_ups.resolve_edges.then_some(Work::Resolve(execution.id)));
+            owed.extend(follow_ups.cancel_siblings.then_some(Work::CancelSiblings(execution.id)));
+            owed.extend(follow_ups.reopen_edges.then_some(Work::Reopen(execution.id)));
+        }
+        let flow = self.flow();
+        owed.extend(
+            flow.as_ref()
+                .is_some_and(|flow| flow.opening)
+                .then_some(Work::OpenMembers),
+        );
+        owed.extend(
+            flow.as_ref()
+                .is_some_and(|flow| flow.cancelling)
+                .then_some(Work::CancelMembers),
+        );
+        owed.extend(self.nudged().map(|key| Work::Evaluate(key.clone())));
+        owed
+    }
+}
+
+/// How far each piece of work is: the place after which its next page starts.
+pub(crate) struct Progress {
+    page: usize,
+    after: std::collections::BTreeMap<Work, Uuid>,
+}
+
+/// A page of work that has been computed.
+pub(crate) struct Done {
+    pub(crate) draft: Draft,
+    after: Option<Uuid>,
+}
+
+impl Progress {
+    pub(crate) fn new(page: usize) -> Self {
+        Self {
+            page,
+            after: Default::default(),
+        }
+    }
+
+    pub(crate) fn landed(&mut self, work: &Work, done: Done) {
+        match done.after {
+            Some(after) => self.after.insert(work.clone(), after),
+            None => self.after.remove(work),
+        };
+    }
+
+    /// The next page of `all`, and whether it is the last.
+    fn next<T>(&self, work: &Work, all: Vec<T>, place: impl Fn(&T) -> Uuid) -> (Vec<T>, Option<Uuid>, bool) {
+        let mut all: Vec<_> = all
+            .into_iter()
+            .filter(|item| self.after.get(work) < Some(&place(item)))
+            .collect();
+        all.sort_by_key(&place);
+        let last = all.len() <= self.page;
+        all.truncate(self.page);
+        let after = all.last().map(place).filter(|_| !last);
+        (all, after, last)
+    }
+
+    pub(crate) fn page(&self, store: &Store, work: &Work) -> Done {
+        let context = store.context();
+        match work {
+            Work::Resolve(id) => {
+                let unresolved = store.edges_from(*id).into_iter().filter(Edge::is_unresolved).collect();
+                // What was resolved is not listed again.
+                let (edges, _, last) = Progress::new(self.page).next(work, unresolved, |edge| edge.id.uuid());
+                let draft = group::resolve_edges(&store.execution(*id), &edges, last, &context).draft;
+                Done { draft, after: None }
+            }
+            Work::CancelSiblings(id) => self.siblings(store, work, *id),
+            Work::Reopen(id) => self.reopen(store, work, *id),
+            Work::Evaluate(RecordKey::Execution(id)) => {
+                let draft = group::evaluate(&store.execution(*id), &store.group_counts(*id), &context).draft;
+                Done { draft, after: None }
+            }
+            Work::Evaluate(_) => {
+                let draft = store.about_flow(|loaded, context| flow::advance(loaded, context).draft);
+                Done { draft, after: None }
+            }
+            Work::OpenMembers => {
+                let (members, after, last) = self.next(work, store.executions(), |member| member.id.uuid());
+                let page: Vec<_> = members
+                    .iter()
+                    .map(|member| (member, store.group_counts(member.id)))
+                    .collect();
+                let draft = flow::open_members(&store.flow().unwrap(), &page, last, &context).draft;
+                Done { draft, after }
+            }
+            Work::CancelMembers => {
+                let (members, after, last) = self.next(work, store.executions(), |member| member.id.uuid());
+                let page: Vec<_> = members.iter().collect();
+                let draft = flow::cancel_members(&store.flow().unwrap(), &page, last, &context).draft;
+                Done { draft, after }
+            }
+        }
+    }
+
+    fn siblings(&self, store: &Store, work: &Work, child: ExecutionId) -> Done {
+        let unresolved = store
+            .edges_into(child)
+            .into_iter()
+            .filter(Edge::is_unresolved)
+            .collect();
+        let (edges, after, last) = self.next(work, unresolved, |edge: &Edge| edge.id.uuid());
+        let upstreams: Vec<_> = edges.iter().map(|edge| store.execution(edge.upstream)).collect();
+        let needed = |upstream: &Execution| {
+            let outbound = store.edges_from(upstream.id);
+            outbound
+                .iter()
+                .any(|edge| group::needs(edge, &store.execution(edge.downstream), child))
+        };
+        let page: Vec<_> = upstreams
+            .iter()
+            .map(|upstream| Sibling {
+                upstream,
+                needed: needed(upstream),
+            })
+            .collect();
+        let draft = group::cancel_siblings(&store.execution(child), &page, last, &store.context()).draft;
+        Done { draft, after }
+    }
+
+    fn reopen(&self, store: &Store, work: &Work, id: ExecutionId) -> Done {
+        let around = store.edges_into(id).into_iter().chain(store.edges_from(id)).collect();
+        let (edges, after, last) = self.next(work, around, |edge: &Edge| edge.id.uuid());
+        let others: Vec<_> = edges
+            .iter()
+            .map(|edge| {
+                store.execution(if edge.upstream == id {
+                    edge.downstream
+                } else {
+                    edge.upstream
+                })
+            })
+            .collect();
+        let pairs = || edges.iter().zip(&others);
+        let inbound: Vec<_> = pairs().filter(|(edge, _)| edge.downstream == id).collect();
+        let outbound: Vec<_> = pairs()
+            .filter(|(edge, _)| edge.upstream == id)
+            .map(|(edge, child)| (edge, child, store.group_counts(child.id)))
+            .collect();
+        let page = Page {
+            inbound: &inbound,
+            outbound: &outbound,
+            last,
+        };
+        let step = reopen::reopen_edges(&store.execution(id), page, &store.context());
+        // An edge that had to be left for later is found by starting over.
+        let after = after.filter(|_| step.outcome == Reopened::More);
+        Done {
+            draft: step.draft,
+            after,
+        }
+    }
+}
+
+/// The code of a refusal.
+pub(crate) fn refusal<O>(answer: Answer<O>) -> Code {
+    match answer {
+        Ok(_) => panic!("it was not refused"),
+        Err(rejection) => rejection.code,
+    }
+}

@@ -1,0 +1,37 @@
+# Short names for the commands of this repository. Nothing depends on them: scripts/test needs no just.
+
+# List the recipes
+default:
+    @just --list
+
+# What CI runs
+ci:
+    .ci/run
+
+# Format, lints, documentation, tests and doc tests
+test:
+    scripts/test
+
+# Format every crate
+fmt:
+    cargo fmt --all
+
+# Clippy on every target, warnings denied
+lint:
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Build the API documentation, broken links denied
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# Regenerate docs/lifecycle.md from the state machine
+lifecycle:
+    UPDATE_DOCS=1 cargo test -p ff-core lifecycle
+
+# The backend contract and its conformance suite, on the in-memory backend
+conformance:
+    cargo test -p ff-backend
+
+# Deliberately wrong memory backends, and the conformance check that catches each
+mutants:
+    cargo test -p ff-backend --test mutants -- --nocapture
