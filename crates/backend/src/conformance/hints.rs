@@ -8,7 +8,7 @@ use ff_core::name::{LaneId, Namespace};
 use ff_core::record::RecordKey;
 use ff_core::time::Duration;
 
-use super::build::{Store, fence, hinted};
+use super::build::{Store, fence};
 use super::frames::a_frame;
 use crate::hint::Hint;
 use crate::settings::{Expected, SettingsOp};
@@ -20,7 +20,7 @@ pub(super) async fn new_work_is_hinted_to_its_lane(store: &Store<'_>) {
     let command = CreateExecution { namespace: namespace.clone(), lane_id: lane.clone(), ..store.command() };
     store.submit(command).await;
     let wanted = Hint::Eligible { partition: store.home(), namespace, lane };
-    hinted(&mut hints, |hint| *hint == wanted).await;
+    store.hinted(&mut hints, |hint| *hint == wanted).await;
 }
 
 pub(super) async fn work_that_comes_back_is_hinted_to_its_lane(store: &Store<'_>) {
@@ -28,7 +28,7 @@ pub(super) async fn work_that_comes_back_is_hinted_to_its_lane(store: &Store<'_>
     let mut hints = store.backend().hints();
     let release = Release { fence: Some(fence(&task)) };
     store.step(task.execution.id, |execution, context| lease::release(execution, &release, context)).await;
-    hinted(&mut hints, |hint| matches!(hint, Hint::Eligible { partition, .. } if *partition == store.home())).await;
+    store.hinted(&mut hints, |hint| matches!(hint, Hint::Eligible { partition, .. } if *partition == store.home())).await;
 }
 
 pub(super) async fn an_earlier_timer_is_hinted(store: &Store<'_>) {
@@ -38,7 +38,7 @@ pub(super) async fn an_earlier_timer_is_hinted(store: &Store<'_>) {
         let until = now + Duration::from_hours(hours);
         store.submit(CreateExecution { delay_until: Some(until), ..store.command() }).await;
         let wanted = Hint::Due { partition: store.home(), at: until };
-        hinted(&mut hints, |hint| *hint == wanted).await;
+        store.hinted(&mut hints, |hint| *hint == wanted).await;
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn a_lease_is_hinted_by_when_it_ends(store: &Store<'_>) {
     store.submit(store.command()).await;
     let mut hints = store.backend().hints();
     let ends_at = store.take().await.execution.lease().map(|lease| lease.expires_at);
-    hinted(&mut hints, |hint| matches!(hint, Hint::Due { at, .. } if Some(*at) == ends_at)).await;
+    store.hinted(&mut hints, |hint| matches!(hint, Hint::Due { at, .. } if Some(*at) == ends_at)).await;
 }
 
 pub(super) async fn a_nudge_is_hinted_as_due(store: &Store<'_>) {
@@ -55,14 +55,14 @@ pub(super) async fn a_nudge_is_hinted_as_due(store: &Store<'_>) {
     let mut hints = store.backend().hints();
     let nudges = vec![Nudge::always(RecordKey::Execution(execution.id))];
     let committed = store.commit(Transaction { nudges, ..store.replacement(&execution, version) }).await;
-    hinted(&mut hints, |hint| matches!(hint, Hint::Due { at, .. } if *at <= committed.now)).await;
+    store.hinted(&mut hints, |hint| matches!(hint, Hint::Due { at, .. } if *at <= committed.now)).await;
 }
 
 pub(super) async fn a_growing_feed_is_hinted(store: &Store<'_>) {
     let mut hints = store.backend().hints();
     store.submit(store.command()).await;
     let wanted = Hint::Feed { partition: store.home() };
-    hinted(&mut hints, |hint| *hint == wanted).await;
+    store.hinted(&mut hints, |hint| *hint == wanted).await;
 }
 
 pub(super) async fn a_growing_and_an_ending_stream_is_hinted(store: &Store<'_>) {
@@ -70,11 +70,11 @@ pub(super) async fn a_growing_and_an_ending_stream_is_hinted(store: &Store<'_>) 
     let wanted = Hint::Stream { execution_id: task.execution.id, attempt_index: 0 };
     let mut hints = store.backend().hints();
     store.backend().append(vec![a_frame(&task, "frame")]).await.remove(0).expect("the lease is live");
-    hinted(&mut hints, |hint| *hint == wanted).await;
+    store.hinted(&mut hints, |hint| *hint == wanted).await;
     let mut hints = store.backend().hints();
     let complete = Complete { fence: Some(fence(&task)), result: None };
     store.step(task.execution.id, |execution, context| lease::complete(execution, &complete, context)).await;
-    hinted(&mut hints, |hint| *hint == wanted).await;
+    store.hinted(&mut hints, |hint| *hint == wanted).await;
 }
 
 pub(super) async fn a_changed_setting_is_hinted(store: &Store<'_>) {
@@ -84,7 +84,7 @@ pub(super) async fn a_changed_setting_is_hinted(store: &Store<'_>) {
     for op in [write, delete] {
         let mut hints = store.backend().hints();
         store.backend().settings(vec![op]).await.expect("the store answers");
-        hinted(&mut hints, |hint| *hint == wanted).await;
+        store.hinted(&mut hints, |hint| *hint == wanted).await;
     }
 }
 
@@ -92,6 +92,6 @@ pub(super) async fn every_listener_hears_every_hint(store: &Store<'_>) {
     let mut listeners = [store.backend().hints(), store.backend().hints()];
     store.submit(store.command()).await;
     for hints in &mut listeners {
-        hinted(hints, |hint| matches!(hint, Hint::Eligible { .. })).await;
+        store.hinted(hints, |hint| matches!(hint, Hint::Eligible { .. })).await;
     }
 }

@@ -73,6 +73,11 @@ pub trait Harness: Send + Sync {
         true
     }
 
+    /// How long a hint may take before the suite gives it up.
+    fn hint_wait(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(10)
+    }
+
     /// How many lines the feed of a partition keeps, if that is few enough to try.
     fn feed_lines_max(&self) -> Option<usize> {
         None

@@ -19,22 +19,22 @@ impl Store {
         } else {
             ask.limit
         };
-        let mut page = DuePage {
-            now,
-            items: Vec::new(),
-            next: None,
-        };
+        let (mut items, mut next) = (Vec::new(), None);
         for (partition, agenda) in self.agendas_of(&ask.partitions) {
-            page.items.extend(self.due_in(partition, agenda, limit));
-            page.next = earliest([page.next, agenda.timers.next(now)]);
+            items.extend(self.due_in(partition, agenda, limit.saturating_add(1)));
+            next = earliest([next, agenda.timers.next(now)]);
         }
-        page.items
-            .sort_by(|a, b| (a.due_at, &a.key, a.partition).cmp(&(b.due_at, &b.key, b.partition)));
-        page.items.truncate(limit);
+        items.sort_by(|a, b| (a.due_at, &a.key, a.partition).cmp(&(b.due_at, &b.key, b.partition)));
+        let first_left = items.get(limit).map(|item| item.due_at);
+        items.truncate(limit);
         if self.flawed(Flaw::DueUnordered) {
-            page.items.reverse();
+            items.reverse();
         }
-        page
+        DuePage {
+            now,
+            items,
+            next: earliest([first_left, next]),
+        }
     }
 
     fn agendas_of(&self, partitions: &[Partition]) -> BTreeMap<Partition, &Agenda> {

@@ -47,6 +47,10 @@ impl Harness for MemoryHarness {
         Some(self.backend.entries_visited())
     }
 
+    fn hint_wait(&self) -> std::time::Duration {
+        std::time::Duration::from_millis(100)
+    }
+
     fn feed_lines_max(&self) -> Option<usize> {
         Some(FEED_LINES_MAX)
     }

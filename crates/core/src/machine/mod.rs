@@ -26,7 +26,7 @@
 //! | [`reopen`] | what a replay does to the edges around it |
 //! | [`retention`] | deleting what nobody needs any more |
 //! | [`stream`] | append_frame: size, summary merge |
-//! | [`worker`] | register_worker, heartbeat, deregister |
+//! | [`worker`], [`lane`] | register_worker, heartbeat, deregister; lane states |
 //! | [`time`] | everything that happens because a moment has come |
 //!
 //! [`change`] holds the moves every rule is made of, [`step`] what a rule answers, [`fence`] who may act as the holder,
@@ -47,6 +47,7 @@ pub mod flow;
 mod follow_up;
 pub mod graph;
 pub mod group;
+pub mod lane;
 pub mod lease;
 pub mod member;
 pub mod operator;

@@ -2,9 +2,9 @@
 //!
 //! An edge resolves once: satisfied edges stay. A failed edge becomes unresolved again if it can still matter:
 //!
-//! * inbound, of an execution that never ran: always. An upstream that has succeeded since resolves it at once; one that
-//!   stays failed keeps the execution waiting until it is replayed as well;
-//! * inbound, of an execution that has run: only if its upstream is open again or has succeeded since;
+//! * inbound, if its upstream is open again, or has succeeded since: then it is resolved at once;
+//! * inbound, of an execution that never ran and was replayed itself, in any case: an upstream that stays failed keeps it
+//!   waiting until it is replayed as well;
 //! * outbound, to a child that was skipped or still waits for its group. The child is reopened unless another upstream
 //!   still makes it impossible; if it does, the edge is unresolved all the same, because its upstream is open: once the
 //!   other upstream is replayed too, nothing is left that says otherwise. A reopened child owes the same to its own edges.
@@ -38,14 +38,18 @@ pub enum Reopened {
     More,
     /// An edge of this page has to be looked at again: start over, a little later.
     StartOver,
-    /// It no longer owes this: it ended again, or its flow was cancelled.
+    /// It no longer owes this: it ended again, at the latest now because its flow was cancelled.
     Pointless,
 }
 
 /// Reopens a page of edges. `context.gate` is the flow's.
 pub fn reopen_edges(replayed: &Execution, page: Page<'_>, context: &Context) -> Step<Reopened> {
     let mut change = Change::settled(replayed, context);
-    if !change.after.follow_ups.reopen_edges || !change.pass_gate() {
+    if !change.after.follow_ups.reopen_edges {
+        return change.finish(Reopened::Pointless);
+    }
+    if !change.pass_gate() {
+        change.cancel_with_flow();
         return change.finish(Reopened::Pointless);
     }
     let mut work = Draft::default();
@@ -77,13 +81,21 @@ fn reopen_inbound(work: &mut Draft, edge: &Edge, upstream: &Execution, child: &E
     let state = match upstream.outcome() {
         None => EdgeState::Unresolved,
         Some(outcome) if edge.resolution(outcome.kind) == EdgeState::Satisfied => EdgeState::Satisfied,
-        Some(_) if child.has_run() => return true,
+        Some(_) if !wants_all(child) => return true,
         Some(_) if upstream.follow_ups.resolve_edges => return false,
         Some(_) => EdgeState::Unresolved,
     };
     work.guard(RecordKey::Execution(upstream.id));
     set_state(work, edge, state);
     true
+}
+
+/// Whether somebody replayed this very execution, which never ran: all its dependencies count anew.
+fn wants_all(child: &Execution) -> bool {
+    let replayed = child
+        .runnable()
+        .is_some_and(|runnable| runnable.next_claim.kind == AttemptKind::Replay);
+    replayed && !child.has_run()
 }
 
 fn reopen_outbound(work: &mut Draft, edge: &Edge, child: &Execution, counts: &Counts, context: &Context) {

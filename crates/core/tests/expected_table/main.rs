@@ -2,6 +2,7 @@
 
 mod flows;
 mod graph;
+mod lifecycle;
 mod operations;
 mod parse;
 mod premise;

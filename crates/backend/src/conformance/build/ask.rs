@@ -16,8 +16,6 @@ use crate::query::{AuditRow, Cursor, Listing, Page, Query};
 use crate::reserve::{Reserve, Task};
 use crate::transaction::CommitError;
 
-/// How long the suite waits for a hint.
-const HINT_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
 /// More pages than any listing of the suite has.
 const PAGES_MAX: usize = 20_000;
 
@@ -132,6 +130,19 @@ impl Store<'_> {
         page
     }
 
+    /// Waits for a hint that `wanted` recognises.
+    pub(crate) async fn hinted(&self, hints: &mut HintStream, wanted: impl Fn(&Hint) -> bool) {
+        let found = async {
+            while let Some(hint) = hints.next().await {
+                if wanted(&hint) || hint == Hint::Missed {
+                    return;
+                }
+            }
+            panic!("the store keeps sending hints");
+        };
+        tokio::time::timeout(self.harness().hint_wait(), found).await.expect("the hint comes");
+    }
+
     /// The records due at home.
     pub(crate) async fn due_at_home(&self) -> Vec<RecordKey> {
         let page = self.due_in(&[self.home()], 1_000).await;
@@ -178,17 +189,4 @@ pub(crate) fn conflict<T: std::fmt::Debug>(
         Err(CommitError::Conflict { key, found }) => (key, found),
         other => panic!("the commit is refused by a changed record, got {other:?}"),
     }
-}
-
-/// Waits for a hint that `wanted` recognises.
-pub(crate) async fn hinted(hints: &mut HintStream, wanted: impl Fn(&Hint) -> bool) {
-    let found = async {
-        while let Some(hint) = hints.next().await {
-            if wanted(&hint) || hint == Hint::Missed {
-                return;
-            }
-        }
-        panic!("the store keeps sending hints");
-    };
-    tokio::time::timeout(HINT_WAIT, found).await.expect("the hint comes");
 }

@@ -5,7 +5,7 @@ mod random;
 mod records;
 mod store;
 
-pub(crate) use ask::{conflict, fence, hinted, ids, record_key};
+pub(crate) use ask::{conflict, fence, ids, record_key};
 pub(crate) use random::Random;
 pub(crate) use records::{edge, every_record, flow, key, signal, tagged, waitpoint};
 pub(crate) use store::{Store, submission};
