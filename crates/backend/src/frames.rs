@@ -6,7 +6,7 @@ use ff_core::id::ExecutionId;
 use ff_core::machine::step::ClosedReason;
 use ff_core::name::FrameType;
 use ff_core::payload::Payload;
-use ff_core::record::Fence;
+use ff_core::record::{Execution, Fence, Lease};
 use ff_core::time::{Duration, Timestamp};
 
 /// Appends one frame, if the lease in `fence` is live by the store's clock.
@@ -24,6 +24,26 @@ pub struct Append {
     pub keep_frames: u32,
     /// Frames older than this are trimmed.
     pub keep_for: Option<Duration>,
+}
+
+impl Append {
+    /// Refuses a frame that does not come from the live holder of the attempt. Every backend asks this first, with the
+    /// execution as it stands.
+    pub fn check(&self, execution: Option<&Execution>, now: Timestamp) -> Result<(), AppendError> {
+        let execution = execution.ok_or(AppendError::StaleOwner)?;
+        let attempt = execution.attempt.as_ref().ok_or(AppendError::StaleOwner)?;
+        let followed = self.attempt_index < attempt.index;
+        let ended = self.attempt_index == attempt.index && attempt.end.is_some();
+        if followed || ended {
+            return Err(AppendError::Closed);
+        }
+        let is_live = |lease: &&Lease| !lease.is_expired() && !lease.expires_at.has_come(now);
+        let lease = execution.lease().filter(is_live).ok_or(AppendError::StaleOwner)?;
+        if self.attempt_index != attempt.index || lease.fence(attempt.id) != self.fence {
+            return Err(AppendError::StaleOwner);
+        }
+        Ok(())
+    }
 }
 
 /// What is appended.

@@ -1,14 +1,22 @@
 //! Wake-ups. They make things fast; losing every one of them costs time, never correctness.
 
 use ff_core::id::ExecutionId;
+use ff_core::machine::placement::QueueKey;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::record::Cause;
+use ff_core::time::Duration;
 use ff_core::time::Timestamp;
+use std::collections::{BTreeMap, HashSet};
 use tokio::sync::broadcast;
 
+/// How far a listener may fall behind before it misses hints.
+const BACKLOG_MAX: usize = 4_096;
+/// How often a queue that only grows is announced.
+const GROWING_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Something may be worth a look.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Hint {
     /// A queue of this lane became non-empty, or keeps growing.
     Eligible {
@@ -72,5 +80,73 @@ impl HintStream {
             Err(broadcast::error::TryRecvError::Lagged(_)) => Some(Hint::Missed),
             Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => None,
         }
+    }
+}
+
+/// Collects hints during a call and sends them when it is done; for backends that wake up their own process.
+#[derive(Debug)]
+pub struct HintBoard {
+    sender: broadcast::Sender<Hint>,
+    /// In the order they were noted, and each one once.
+    noted: Vec<Hint>,
+    known: HashSet<Hint>,
+    /// When a lane of a partition was last announced.
+    announced_at: BTreeMap<(Partition, Namespace, LaneId), Timestamp>,
+}
+
+impl Default for HintBoard {
+    fn default() -> Self {
+        Self {
+            sender: broadcast::Sender::new(BACKLOG_MAX),
+            noted: Vec::new(),
+            known: HashSet::new(),
+            announced_at: BTreeMap::new(),
+        }
+    }
+}
+
+impl HintBoard {
+    /// Listens from now on.
+    pub fn subscribe(&self) -> HintStream {
+        HintStream::new(self.sender.subscribe())
+    }
+
+    /// Sends `hint` when the call is done, once however often it is noted.
+    pub fn note(&mut self, hint: Hint) {
+        if self.known.insert(hint.clone()) {
+            self.noted.push(hint);
+        }
+    }
+
+    /// A queue grew; `opened` says that it was empty before. One that only grows is announced now and then.
+    pub fn eligible(&mut self, partition: Partition, queue: &QueueKey, opened: bool, now: Timestamp) {
+        let lane = (partition, queue.namespace.clone(), queue.lane.clone());
+        let recently = self
+            .announced_at
+            .get(&lane)
+            .is_some_and(|at| now.since(*at) < GROWING_INTERVAL);
+        if recently && !opened {
+            return;
+        }
+        self.note(Hint::Eligible {
+            partition,
+            namespace: lane.1.clone(),
+            lane: lane.2.clone(),
+        });
+        self.announced_at.insert(lane, now);
+    }
+
+    /// Sends what was noted. Nobody may be listening; that is fine.
+    pub fn send(&mut self) {
+        self.known.clear();
+        for hint in self.noted.drain(..) {
+            let _ = self.sender.send(hint);
+        }
+    }
+
+    /// Forgets what was noted for a call that came to nothing.
+    pub fn forget(&mut self) {
+        self.known.clear();
+        self.noted.clear();
     }
 }

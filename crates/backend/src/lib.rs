@@ -2,7 +2,7 @@
 //!
 //! A backend stores records, commits a small transaction if the versions it was computed from still hold, and answers a
 //! handful of index questions. It decides nothing: every rule is in [`ff_core::machine`]. [`Backend`] is the contract,
-//! [`memory`] the reference it is measured by, and [`conformance`] the suite every backend runs unchanged.
+//! [`memory`] the reference it is measured by, and `conformance` (behind a feature) the suite every backend runs unchanged.
 
 mod backend;
 mod error;
@@ -16,6 +16,7 @@ pub mod hint;
 pub mod load;
 pub mod memory;
 pub mod query;
+pub mod queues;
 pub mod quota;
 pub mod reserve;
 pub mod settings;

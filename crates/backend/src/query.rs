@@ -4,9 +4,7 @@ use ff_core::id::{BudgetId, ExecutionId, FlowId};
 use ff_core::machine::placement::{Placement, QueueKey, Score};
 use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
 use ff_core::partition::Partition;
-use ff_core::record::{
-    Attempt, Cause, Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint,
-};
+use ff_core::record::{Attempt, Cause, Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint};
 use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
 use std::collections::BTreeMap;

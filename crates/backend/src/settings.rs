@@ -1,7 +1,7 @@
 //! Small shared state: partition counts, signing keys, workers, lanes, API keys.
 
-use serde_json::Value;
 use ff_core::time::{Duration, Timestamp};
+use serde_json::Value;
 
 /// One operation on the settings; a call runs several, each atomic.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,11 @@
 //! The unit of change: all of it or nothing, in one partition.
 
+use ff_core::id::ExecutionId;
 use ff_core::machine::step::{Draft, Nudge, StreamEnd, Write};
 use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, HistoryLine, Record, RecordKey};
 use ff_core::time::{Duration, Timestamp};
-use ff_core::id::ExecutionId;
 
 use crate::load::Snapshot;
 
@@ -168,9 +168,17 @@ impl Transaction {
         match write {
             Write::Put(record) => {
                 let expected = snapshot.version(&record.key());
-                self.puts.push(Put { record, expected, ttl: None });
+                self.puts.push(Put {
+                    record,
+                    expected,
+                    ttl: None,
+                });
             }
-            Write::Create { record, ttl } => self.puts.push(Put { record, expected: None, ttl }),
+            Write::Create { record, ttl } => self.puts.push(Put {
+                record,
+                expected: None,
+                ttl,
+            }),
             Write::Delete(key) => {
                 if let Some(version) = snapshot.version(&key) {
                     self.deletes.push((key, version));
@@ -193,7 +201,11 @@ impl Transaction {
             return malformed("not a flow partition");
         }
         let mut written = std::collections::BTreeSet::new();
-        let keys = self.puts.iter().map(|put| put.record.key()).chain(self.deletes.iter().map(|(key, _)| key.clone()));
+        let keys = self
+            .puts
+            .iter()
+            .map(|put| put.record.key())
+            .chain(self.deletes.iter().map(|(key, _)| key.clone()));
         for key in keys {
             if partition_of(&key).is_some_and(|partition| partition != self.partition) {
                 return malformed("a record of another partition");

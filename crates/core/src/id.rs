@@ -113,7 +113,9 @@ impl FromStr for LeaseId {
     type Err = Rejection;
 
     fn from_str(text: &str) -> Result<Self, Rejection> {
-        parse_uuid(text, "lease id").map(Self)
+        // The refusal must not repeat what may be the secret in another spelling.
+        let refusal = |_| Code::InvalidId.because("lease id must be a lower-case hyphenated UUID");
+        parse_uuid(text, "lease id").map(Self).map_err(refusal)
     }
 }
 

@@ -228,6 +228,16 @@ pub enum Never {
 }
 
 impl Policy {
+    /// Reads a policy as a client sends it: one that cannot be read is `invalid_policy`, as is one that could not be kept.
+    pub fn from_json(json: &serde_json::Value) -> Result<Self, Rejection> {
+        if !json.is_object() {
+            return Err(Code::InvalidPolicy.because("a policy is a JSON object"));
+        }
+        let policy = Self::deserialize(json).map_err(|fault| Code::InvalidPolicy.because(fault.to_string()))?;
+        policy.validate()?;
+        Ok(policy)
+    }
+
     /// Refuses values that could not be kept: `invalid_policy` with the field's name.
     pub fn validate(&self) -> Result<(), Rejection> {
         let invalid = |detail: &str| Err(Code::InvalidPolicy.because(detail));
@@ -367,7 +377,9 @@ impl Backoff {
                 jitter,
             } => {
                 let exponent = i32::try_from(retry).unwrap_or(i32::MAX);
-                let grown = initial_delay.as_millis() as f64 * multiplier.powi(exponent);
+                // Finite, so that no delay at all stays none: 0 × ∞ is not a number.
+                let factor = multiplier.powi(exponent).min(f64::MAX);
+                let grown = initial_delay.as_millis() as f64 * factor;
                 let capped = grown.min(max_delay.as_millis() as f64);
                 let share = if jitter {
                     0.5 + (dice >> 11) as f64 / (1u64 << 54) as f64

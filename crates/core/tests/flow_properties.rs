@@ -1,6 +1,8 @@
 //! Random flows: whatever the order of things, children end as a plain reading of the graph says, counters stay exact, and
 //! nobody waits for something that has been decided.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod flows;
 
@@ -16,7 +18,8 @@ use ff_core::state::PublicState;
 use proptest::prelude::*;
 
 use flows::store::{Store, Transaction};
-use flows::{End, Progress, Work, id, on, submission};
+use flows::work::{Done, Progress, Work};
+use flows::{End, id, on, submission};
 
 /// A member of a graph to be: what it depends on, how, and what becomes of it when it runs.
 #[derive(Clone, Debug)]
@@ -51,7 +54,7 @@ fn nodes(on_satisfied: OnSatisfied) -> impl Strategy<Value = Vec<Node>> {
 }
 
 fn kind(luck: u16) -> DependencyKind {
-    if luck % 4 == 0 {
+    if luck.is_multiple_of(4) {
         DependencyKind::AnyTerminal
     } else {
         DependencyKind::SuccessOnly
@@ -102,7 +105,7 @@ fn expected(nodes: &[Node]) -> Vec<Option<PublicState>> {
 /// A store, transactions that were computed and have not landed yet, and how far its follow-up work is.
 struct Race {
     store: Store,
-    flight: Vec<(Transaction, Option<(Work, flows::Done)>)>,
+    flight: Vec<(Transaction, Option<(Work, Done)>)>,
     progress: Progress,
     luck: u128,
     started: BTreeMap<ExecutionId, u32>,
@@ -145,7 +148,7 @@ impl Race {
         let (transaction, work) = self.flight.swap_remove(which % self.flight.len());
         if self.store.commit(transaction).is_ok() {
             if let Some((work, done)) = work {
-                self.progress.landed(&work, done);
+                self.progress.landed(&work, &done);
             }
             self.store.assert_counters();
         }
@@ -376,7 +379,7 @@ fn caller(race: &mut Race, one: ExecutionId, another: ExecutionId, luck: usize) 
                 dependency_kind: DependencyKind::SuccessOnly,
                 data_passing_ref: None,
                 expected_graph_revision: None,
-                apply: luck % 3 > 0,
+                apply: !luck.is_multiple_of(3),
             };
             store.staged(&command).map(|step| step.draft)
         }

@@ -1,5 +1,7 @@
 //! Edge groups: what their counters say, and what the end of an upstream does to its children.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod flows;
 
@@ -9,11 +11,12 @@ use ff_core::command::submit::{CreateExecution, DependsOn};
 use ff_core::error::Code;
 use ff_core::machine::group::{self, Counts, Evaluated, Verdict, verdict};
 use ff_core::record::{
-    CounterKey, DependencyKind, EdgeGroupPolicy, GroupCounter, LeaseEnd, OnSatisfied, OutcomeKind, RecordKey,
+    CancelFlowPolicy, CounterKey, DependencyKind, EdgeGroupPolicy, GroupCounter, LeaseEnd, OnSatisfied, OutcomeKind,
+    RecordKey,
 };
 use ff_core::state::PublicState;
 
-use flows::store::Store;
+use flows::store::{FLOW, Store, Transaction};
 use flows::{End, id, on, refusal, submission};
 
 const LET_RUN: EdgeGroupPolicy = EdgeGroupPolicy::AnyOf {
@@ -190,12 +193,7 @@ fn ending_in_one_transaction_conflicts_with_an_edge_staged_meanwhile() {
     group::resolve_at_once(&mut step.draft, root, &before.edges_from(root));
     let staged = store.staged(&stage(1, 2)).unwrap();
     store.land(staged);
-    let late = flows::store::Transaction {
-        draft: step.draft,
-        from: before,
-        answers: None,
-    };
-    assert!(store.commit(late).is_err());
+    assert!(store.commit(Transaction::of(step.draft, before)).is_err());
 }
 
 #[test]
@@ -208,12 +206,10 @@ fn an_edge_from_an_upstream_that_ends_meanwhile_is_not_applied_as_unresolved() {
     let staged = before.staged(&stage(1, 2)).unwrap();
     let step = store.ended(root, End::Well).unwrap();
     store.land(step);
-    let late = flows::store::Transaction {
-        draft: staged.draft,
-        from: before,
-        answers: None,
-    };
-    assert_eq!(store.commit(late), Err(RecordKey::Execution(root)));
+    assert_eq!(
+        store.commit(Transaction::of(staged.draft, before)),
+        Err(RecordKey::Execution(root))
+    );
 }
 
 #[test]
@@ -232,12 +228,10 @@ fn a_verdict_computed_before_an_edge_was_applied_does_not_land_after_it() {
     assert_eq!(verdict.outcome, Evaluated::Satisfied);
     let staged = store.staged(&stage(2, 3)).unwrap();
     store.land(staged);
-    let late = flows::store::Transaction {
-        draft: verdict.draft,
-        from: before,
-        answers: None,
-    };
-    assert_eq!(store.commit(late), Err(RecordKey::Execution(child)));
+    assert_eq!(
+        store.commit(Transaction::of(verdict.draft, before)),
+        Err(RecordKey::Execution(child))
+    );
 }
 
 #[test]
@@ -303,12 +297,7 @@ fn a_sibling_is_not_cancelled_once_somebody_else_depends_on_it() {
     let cancel = group::cancel_siblings(&before.execution(child), &siblings, true, &before.context());
     let staged = store.staged(&stage(2, 4)).unwrap();
     store.land(staged);
-    let late = flows::store::Transaction {
-        draft: cancel.draft,
-        from: before,
-        answers: None,
-    };
-    assert!(store.commit(late).is_err());
+    assert!(store.commit(Transaction::of(cancel.draft, before)).is_err());
 }
 
 #[test]
@@ -385,12 +374,7 @@ fn an_upstream_that_ends_while_its_child_starts_to_wait_is_not_missed() {
     let before = store.clone();
     let wait = before.waited(parent, before.fence(parent)).unwrap();
     store.run(child, End::Well);
-    let late = flows::store::Transaction {
-        draft: wait.draft,
-        from: before,
-        answers: None,
-    };
-    store.commit(late).unwrap();
+    store.commit(Transaction::of(wait.draft, before)).unwrap();
     store.pump();
     assert!(store.is_queued(parent));
 }
@@ -431,4 +415,102 @@ fn a_running_child_does_not_move_when_an_edge_is_applied_to_it() {
     store.land(step);
     store.pump();
     assert!(store.is_queued(child));
+}
+
+#[test]
+fn an_upstream_that_ends_while_another_edge_is_applied_is_not_missed() {
+    let mut store = Store::started(Assembly::Open);
+    let (child, upstream) = (store.add(1, &[]), store.add(2, &[]));
+    let ended = store.add(3, &[]);
+    store.run(ended, End::Well);
+    assert!(store.claim(child, 1));
+    let staged = store.staged(&stage(2, 1)).unwrap();
+    store.land(staged);
+    let step = store.released(child).unwrap();
+    store.land(step);
+    store.pump();
+    let before = store.clone();
+    let apply = before.staged(&stage(3, 1)).unwrap();
+    store.run(upstream, End::Well);
+    store.commit(Transaction::of(apply.draft, before)).unwrap();
+    assert_eq!(store.state(child), PublicState::WaitingChildren);
+    store.pump();
+    assert!(store.is_queued(child));
+}
+
+#[test]
+fn a_verdict_of_impossible_does_not_land_after_the_edge_that_makes_it_wrong() {
+    let mut store = Store::started(Assembly::Open);
+    for upstream in 1..4 {
+        store.add(upstream, &[]);
+    }
+    let policy = EdgeGroupPolicy::Quorum {
+        k: 2,
+        on_satisfied: OnSatisfied::LetRun,
+    };
+    let child = store.add_joining(4, &[1, 2], policy);
+    store.run(id(3), End::Well);
+    let unapplied = StageDependencyEdge {
+        apply: false,
+        ..stage(3, 4)
+    };
+    let step = store.staged(&unapplied).unwrap();
+    let edge = store.land(step).edge_id;
+    assert!(store.claim(id(2), 1));
+    let step = store.ended(id(2), End::Badly).unwrap();
+    store.land(step);
+    let step = group::resolve_edges(
+        &store.execution(id(2)),
+        &store.edges_from(id(2)),
+        true,
+        &store.context(),
+    );
+    store.land(step);
+    let before = store.clone();
+    let verdict = group::evaluate(&before.execution(child), &before.group_counts(child), &before.context());
+    assert_eq!(verdict.outcome, Evaluated::Impossible);
+    let step = store.applied(edge).unwrap();
+    store.land(step);
+    assert_eq!(
+        store.commit(Transaction::of(verdict.draft, before)),
+        Err(RecordKey::Execution(child))
+    );
+    store.pump();
+    assert_eq!(store.state(child), PublicState::WaitingChildren);
+    store.run(id(1), End::Well);
+    assert!(store.is_queued(child));
+}
+
+#[test]
+fn a_child_is_not_released_behind_a_gate_that_closed_meanwhile() {
+    let mut store = Store::started(Assembly::Open);
+    let root = store.add(1, &[]);
+    let child = store.add(2, &[1]);
+    assert!(store.claim(root, 1));
+    let step = store.ended(root, End::Well).unwrap();
+    store.land(step);
+    let step = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
+    store.land(step);
+    let before = store.clone();
+    let late = group::evaluate(&before.execution(child), &before.group_counts(child), &before.context());
+    let step = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
+    store.land(step);
+    assert_eq!(
+        store.commit(Transaction::of(late.draft, before)),
+        Err(RecordKey::Gate(FLOW))
+    );
+}
+
+#[test]
+fn an_edge_resolved_in_an_earlier_life_of_an_upstream_needs_it_no_more() {
+    let mut store = Store::started(Assembly::Open);
+    let root = store.add(1, &[]);
+    let child = store.add(2, &[1]);
+    store.add(3, &[]);
+    let edge = store.edges_from(root).remove(0);
+    assert!(group::needs(&edge, &store.execution(child), id(3)));
+    assert!(!group::needs(&edge, &store.execution(child), child));
+    store.run(root, End::Well);
+    let edge = store.edges_from(root).remove(0);
+    assert!(!group::needs(&edge, &store.execution(child), id(3)));
 }

@@ -6,7 +6,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::machine::claim::{HandOut, Refusal, block_queued, unblock};
-use ff_core::machine::{Context, Step, fail, lease, operator, time};
+use ff_core::machine::{Context, Draft, Step, fail, lease, operator, placement, time};
 use ff_core::name::Category;
 use ff_core::partition::{Family, Partition};
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
@@ -56,10 +56,10 @@ async fn live(
             let id = *random.pick(ids);
             let (before, version) = store.versioned(id).await;
             let context = Context::engine(store.now().await);
-            if let Ok(step) = happen(&before, cause, &context, random) {
+            if let Ok(draft) = happen(&before, cause, &context, random) {
                 let snapshot = store.surroundings(id).await;
                 assert_eq!(snapshot.version(&RecordKey::Execution(id)), Some(version));
-                let transaction = Transaction::bind(step.draft, &snapshot, store.tag());
+                let transaction = Transaction::bind(draft, &snapshot, store.tag());
                 // Time may have run on: what comes too late is computed anew some other time.
                 store.try_commit(transaction).await.ok();
             }
@@ -68,12 +68,20 @@ async fn live(
 }
 
 async fn submit(store: &Store<'_>, partition: Partition, random: &mut Random) -> ExecutionId {
-    let backoff = Backoff::Fixed { delay: Duration::from_secs(random.below(3)) };
-    let retry_policy = Some(RetryPolicy { backoff, ..RetryPolicy::default() });
+    let backoff = Backoff::Fixed {
+        delay: Duration::from_secs(random.below(3)),
+    };
+    let retry_policy = Some(RetryPolicy {
+        backoff,
+        ..RetryPolicy::default()
+    });
     let delay = Duration::from_secs(random.below(20));
     let command = CreateExecution {
         priority: u16::try_from(random.below(4)).unwrap_or(0),
-        policy: Policy { retry_policy, ..Policy::default() },
+        policy: Policy {
+            retry_policy,
+            ..Policy::default()
+        },
         delay_until: (random.below(3) == 0).then_some(store.now().await + delay),
         ..store.command()
     };
@@ -81,57 +89,87 @@ async fn submit(store: &Store<'_>, partition: Partition, random: &mut Random) ->
 }
 
 /// A random rule, applied with the right fence where it needs one. Many are refused.
-fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut Random) -> Result<Step<()>, Rejection> {
+fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut Random) -> Result<Draft, Rejection> {
     let attempt = execution.attempt.as_ref().map(|attempt| attempt.id);
-    let fence = execution.lease().zip(attempt).map(|(lease, attempt)| lease.fence(attempt));
-    let nothing = |_| ();
+    let fence = execution
+        .lease()
+        .zip(attempt)
+        .map(|(lease, attempt)| lease.fence(attempt));
     match random.below(13) {
-        0 => lease::renew(execution, &Renew { fence, ttl: None }, context).map(|step| step.map(|_| ())),
-        1 => lease::release(execution, &Release { fence }, context).map(|step| step.map(|_| ())),
-        2 => lease::complete(execution, &Complete { fence, result: None }, context).map(|step| step.map(|_| ())),
+        0 => lease::renew(execution, &Renew { fence, ttl: None }, context).map(drafted),
+        1 => lease::release(execution, &Release { fence }, context).map(drafted),
+        2 => lease::complete(execution, &Complete { fence, result: None }, context).map(drafted),
         3 | 4 => {
             let category = Category::timeout();
-            let fail = Fail { fence, reason: "again".to_owned(), category };
-            fail::fail(execution, &fail, context).map(|step| step.map(|_| ()))
+            let fail = Fail {
+                fence,
+                reason: "again".to_owned(),
+                category,
+            };
+            fail::fail(execution, &fail, context).map(drafted)
         }
         5 => {
             let until = context.now + Duration::from_secs(random.below(10));
-            lease::delay(execution, &DelayUntil { fence, until }, context).map(|step| step.map(|_| ()))
+            lease::delay(execution, &DelayUntil { fence, until }, context).map(drafted)
         }
-        6 => operator::hold(execution, &HoldExecution { reason: None }, context).map(|step| step.map(|_| ())),
-        7 => operator::unhold(execution, context).map(|step| step.map(|_| ())),
+        6 => operator::hold(execution, &HoldExecution { reason: None }, context).map(drafted),
+        7 => operator::unhold(execution, context).map(drafted),
         8 => {
             let priority = u16::try_from(random.below(9)).unwrap_or(0);
-            operator::change_priority(execution, &ChangePriority { priority }, context).map(|step| step.map(|_| ()))
+            operator::change_priority(execution, &ChangePriority { priority }, context).map(drafted)
         }
         9 => {
-            let refusal = Refusal { cause, detail: "closed".to_owned(), generation: 1 };
-            block_queued(execution, &refusal, context).map(|step| step.map(|_| ()))
+            let refusal = Refusal {
+                cause,
+                detail: "closed".to_owned(),
+                generation: 1,
+            };
+            block_queued(execution, &refusal, context).map(drafted)
         }
-        10 => unblock(execution, cause, context).map(|step| step.map(|_| ())),
+        10 => unblock(execution, cause, context).map(drafted),
         11 => {
-            let revoke = RevokeLease { reason: None, expected_lease_epoch: None, request_id: None };
-            operator::revoke_lease(execution, &revoke, context).map(|step| step.map(|_| ()))
+            let revoke = RevokeLease {
+                reason: None,
+                expected_lease_epoch: None,
+                request_id: None,
+            };
+            operator::revoke_lease(execution, &revoke, context).map(drafted)
         }
         _ if random.below(4) == 0 => {
-            let cancel = CancelExecution { reason: "enough".to_owned(), fence: None };
-            operator::cancel(execution, &cancel, context).map(|step| step.map(|_| ()))
+            let cancel = CancelExecution {
+                reason: "enough".to_owned(),
+                fence: None,
+            };
+            operator::cancel(execution, &cancel, context).map(drafted)
         }
-        _ => Ok(time::advance(execution, context).map(nothing)),
+        _ => Ok(drafted(time::advance(execution, context))),
     }
+}
+
+fn drafted<O>(step: Step<O>) -> Draft {
+    step.draft
 }
 
 /// The audit sees every record, each where it belongs, and what is due agrees with the timers.
 async fn audit(store: &Store<'_>, partition: Partition, ids: &[ExecutionId]) {
     let records = store.audited(partition).await;
-    let mut here: Vec<RecordKey> = ids.iter().copied().filter(|id| id.partition() == partition).map(RecordKey::Execution).collect();
+    let mut here: Vec<RecordKey> = ids
+        .iter()
+        .copied()
+        .filter(|id| id.partition() == partition)
+        .map(RecordKey::Execution)
+        .collect();
     here.sort_unstable();
     let audited = records.iter().filter(|record| matches!(record, Record::Execution(_)));
     assert_eq!(audited.map(Record::key).collect::<Vec<_>>(), here, "by key, each once");
     let page = store.due_in(&[partition], 10_000).await;
     for record in records {
-        let due_at = ff_core::machine::placement::due_at(&record);
-        let listed = page.items.iter().find(|item| item.key == DueKey::Record(record.key())).map(|item| item.due_at);
+        let due_at = placement::due_at(&record);
+        let listed = page
+            .items
+            .iter()
+            .find(|item| item.key == DueKey::Record(record.key()))
+            .map(|item| item.due_at);
         assert_eq!(listed, due_at.filter(|at| at.has_come(page.now)), "{:?}", record.key());
     }
 }

@@ -149,10 +149,12 @@ macro_rules! conformance_cases {
                 edges_are_listed_from_both_ends,
                 waitpoints_and_signals_are_listed_by_id,
                 attempts_are_listed_by_index,
-                rows_that_stay_are_seen_once_whatever_is_written_meanwhile,
+                rows_that_stay_are_seen_once_while_others_appear,
+                rows_that_stay_are_seen_once_while_others_go,
                 rows_of_a_filtered_listing_are_seen_once_too,
                 a_listing_of_nothing_is_empty,
                 a_cursor_that_is_none_is_refused,
+                a_cursor_of_another_listing_is_refused,
             }
             queues {
                 blocked_work_is_listed_under_its_cause_best_first,
@@ -171,12 +173,56 @@ macro_rules! conformance_cases {
                 each_partition_has_its_own_feed,
                 a_reader_goes_on_where_it_stopped,
                 a_reader_that_fell_too_far_behind_is_told,
+                a_reader_that_slept_for_a_day_misses_nothing_in_silence,
             }
             audit {
                 indexes_follow_the_facts_through_random_lives,
             }
             model {
                 random_transactions_do_what_the_simplest_store_does,
+            }
+            budgets {
+                a_budget_is_created_once,
+                a_budget_that_was_never_created_is_refused,
+                usage_above_a_limit_is_recorded_and_answered,
+                a_repeated_report_counts_once_within_its_window,
+                identities_of_two_kinds_or_budgets_never_meet,
+                a_reset_starts_again_from_zero_once_per_request,
+                a_periodic_reset_happens_before_the_report_that_finds_it,
+                a_periodic_reset_is_due_at_its_moment,
+                an_opened_budget_with_blocked_work_is_due_at_once,
+                a_new_generation_is_hinted,
+                a_deleted_budget_is_still_read_but_counts_nothing,
+                budgets_are_listed_by_id_within_their_namespace,
+                several_calls_are_answered_in_order,
+                reports_of_many_callers_add_up,
+                of_many_reports_with_one_identity_one_counts,
+            }
+            budget_model {
+                random_calls_answer_what_the_rules_say,
+            }
+            quotas {
+                a_policy_is_created_once,
+                a_policy_that_was_never_created_is_refused,
+                no_more_slots_are_taken_than_there_are,
+                one_grant_takes_one_slot_however_often_it_asks,
+                an_attempt_takes_one_place_in_the_window,
+                a_refusal_says_when_the_window_has_moved,
+                what_is_refused_takes_nothing,
+                a_grant_released_before_it_asked_is_too_late,
+                a_slot_is_freed_once,
+                a_freed_slot_moves_the_generation_and_is_hinted,
+                a_policy_is_due_when_there_is_room_for_waiting_work,
+                old_slots_are_listed_to_be_checked,
+                a_changed_limit_holds_at_once,
+                a_deleted_policy_limits_nothing,
+                policies_are_listed_by_id_within_their_namespace,
+                the_cap_holds_among_many_callers,
+                the_window_holds_among_many_callers,
+                of_many_asks_under_one_grant_one_takes_the_slot,
+            }
+            quota_model {
+                random_calls_answer_what_the_rules_say,
             }
             frames {
                 frames_come_back_in_the_order_they_were_appended,

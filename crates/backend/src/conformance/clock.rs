@@ -35,8 +35,22 @@ pub(super) async fn every_reply_carries_a_time_that_never_goes_back(store: &Stor
         let (_, version) = store.versioned(execution.id).await;
         check(store.commit(store.replacement(&execution, version)).await.now);
         check(backend.reserve(store.ask(1)).await.expect("the store answers").now);
-        check(backend.due(Due { partitions: vec![store.home()], limit: 1 }).await.expect("the store answers").now);
-        check(store.page(Listing::Executions(ExecutionFilter::default()), None, 1).await.now);
+        check(
+            backend
+                .due(Due {
+                    partitions: vec![store.home()],
+                    limit: 1,
+                })
+                .await
+                .expect("the store answers")
+                .now,
+        );
+        check(
+            store
+                .page(Listing::Executions(ExecutionFilter::default()), None, 1)
+                .await
+                .now,
+        );
         if round % 5 == 0 {
             store.advance(Duration::from_millis(1)).await;
         }
@@ -47,11 +61,24 @@ pub(super) async fn a_commit_that_was_in_time_is_too_late_after_the_clock_moved(
     let execution = store.submit(store.command()).await;
     let not_after = Some(store.now().await + Duration::from_secs(60));
     let (_, version) = store.versioned(execution.id).await;
-    store.commit(Transaction { not_after, ..store.replacement(&execution, version) }).await;
+    store
+        .commit(Transaction {
+            not_after,
+            ..store.replacement(&execution, version)
+        })
+        .await;
     store.advance(Duration::from_secs(60)).await;
     let (_, version) = store.versioned(execution.id).await;
-    let answer = store.try_commit(Transaction { not_after, ..store.replacement(&execution, version) }).await;
-    assert!(matches!(answer, Err(CommitError::TooLate { now }) if Some(now) >= not_after), "{answer:?}");
+    let answer = store
+        .try_commit(Transaction {
+            not_after,
+            ..store.replacement(&execution, version)
+        })
+        .await;
+    assert!(
+        matches!(answer, Err(CommitError::TooLate { now }) if Some(now) >= not_after),
+        "{answer:?}"
+    );
 }
 
 pub(super) async fn a_reservation_is_stamped_with_the_clock_as_it_was_moved(store: &Store<'_>) {
@@ -62,7 +89,10 @@ pub(super) async fn a_reservation_is_stamped_with_the_clock_as_it_was_moved(stor
 }
 
 async fn times(store: &Store<'_>, partitions: &[Partition]) -> Vec<Timestamp> {
-    let loads = partitions.iter().map(|partition| Load::records(*partition, [])).collect();
+    let loads = partitions
+        .iter()
+        .map(|partition| Load::records(*partition, []))
+        .collect();
     let snapshots = store.backend().load(loads).await.expect("the store answers");
     snapshots.into_iter().map(|snapshot| snapshot.now).collect()
 }

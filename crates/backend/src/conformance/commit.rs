@@ -1,16 +1,21 @@
 //! A transaction lands whole, or not at all.
 
 use ff_core::machine::step::Nudge;
-use ff_core::record::{BlobKey, CounterKey, Execution, GroupCounter, Record, RecordKey};
 use ff_core::payload::Payload;
+use ff_core::record::{BlobKey, CounterKey, Execution, GroupCounter, Record, RecordKey};
 use ff_core::time::Duration;
 
 use super::build::{Store, conflict, every_record};
+use super::feed::line;
 use crate::load::Load;
+use crate::query::{Listing, Page};
 use crate::transaction::{CommitError, Put, Tag, Transaction, Version};
 
 pub(super) async fn a_new_record_is_read_back_with_its_first_version(store: &Store<'_>) {
-    let execution = Execution { id: store.id(), ..store.submit(store.command()).await };
+    let execution = Execution {
+        id: store.id(),
+        ..store.submit(store.command()).await
+    };
     let creation = store.creation(store.home(), [Record::from(execution.clone())]);
     let tag = creation.tag;
     store.commit(creation).await;
@@ -42,24 +47,45 @@ pub(super) async fn every_kind_of_record_comes_back_as_it_was_written(store: &St
 
 pub(super) async fn one_stale_record_refuses_the_whole_transaction(store: &Store<'_>) {
     let stale = store.submit(store.command()).await;
-    let fresh = Execution { id: store.id(), ..stale.clone() };
-    let wrong = Version { counter: 7, tag: store.tag() };
+    let fresh = Execution {
+        id: store.id(),
+        ..stale.clone()
+    };
+    let wrong = Version {
+        counter: 7,
+        tag: store.tag(),
+    };
     let counter = CounterKey::Group(fresh.id, GroupCounter::Applied);
     let mut transaction = store.creation(store.home(), [Record::from(fresh.clone())]);
-    transaction.puts.push(Put { record: Record::from(stale.clone()), expected: Some(wrong), ttl: None });
-    transaction.blobs.push((BlobKey::Result(fresh.id), Payload::binary("never")));
+    transaction.puts.push(Put {
+        record: Record::from(stale.clone()),
+        expected: Some(wrong),
+        ttl: None,
+    });
+    transaction
+        .blobs
+        .push((BlobKey::Result(fresh.id), Payload::binary("never")));
     transaction.increments.push((counter, 1));
     transaction.nudges.push(Nudge::always(RecordKey::Execution(stale.id)));
+    transaction.history.push(line(&stale, "never"));
     let before = picture(store, &stale, &fresh, counter).await;
     conflict(store.try_commit(transaction).await);
     assert_eq!(picture(store, &stale, &fresh, counter).await, before);
 }
 
-async fn picture(store: &Store<'_>, stale: &Execution, fresh: &Execution, counter: CounterKey) -> impl PartialEq + std::fmt::Debug {
+/// Everything the refused transaction would have changed.
+async fn picture(
+    store: &Store<'_>,
+    stale: &Execution,
+    fresh: &Execution,
+    counter: CounterKey,
+) -> impl PartialEq + std::fmt::Debug {
     let keys = [stale.id, fresh.id].map(RecordKey::Execution);
-    let load = Load::records(store.home(), keys).with_counters([counter]).with_blobs([BlobKey::Result(fresh.id)]);
-    let snapshot = store.load(load).await;
-    (snapshot.records, snapshot.counters, snapshot.blobs, snapshot.nudges, store.due_at_home().await)
+    let load = Load::records(store.home(), keys).with_counters([counter]);
+    let snapshot = store.load(load.with_blobs([BlobKey::Result(fresh.id)])).await;
+    let feed = store.follow(&Listing::Feed(store.home()), 10, Page::feed).await;
+    let kept = (snapshot.records, snapshot.counters, snapshot.blobs, snapshot.nudges);
+    (kept, feed, store.due_at_home().await)
 }
 
 pub(super) async fn a_conflict_names_the_record_and_the_version_it_has(store: &Store<'_>) {
@@ -74,24 +100,46 @@ pub(super) async fn a_conflict_names_the_record_and_the_version_it_has(store: &S
 pub(super) async fn the_first_record_that_changed_is_the_one_reported(store: &Store<'_>) {
     let first = store.submit(store.command()).await;
     let second = store.submit(store.command()).await;
-    let wrong = Some(Version { counter: 9, tag: store.tag() });
-    let puts = [&second, &first].map(|execution| Put { record: Record::from(execution.clone()), expected: wrong, ttl: None });
-    let transaction = Transaction { puts: puts.into(), ..store.transaction(store.home()) };
-    assert_eq!(conflict(store.try_commit(transaction).await).0, RecordKey::Execution(second.id));
+    let wrong = Some(Version {
+        counter: 9,
+        tag: store.tag(),
+    });
+    let puts = [&second, &first].map(|execution| Put {
+        record: Record::from(execution.clone()),
+        expected: wrong,
+        ttl: None,
+    });
+    let transaction = Transaction {
+        puts: puts.into(),
+        ..store.transaction(store.home())
+    };
+    assert_eq!(
+        conflict(store.try_commit(transaction).await).0,
+        RecordKey::Execution(second.id)
+    );
 }
 
 pub(super) async fn a_version_with_another_tag_is_another_version(store: &Store<'_>) {
     let id = store.submit(store.command()).await.id;
     let (execution, version) = store.versioned(id).await;
-    let other = Version { tag: Tag(version.tag.0 ^ 1), ..version };
+    let other = Version {
+        tag: Tag(version.tag.0 ^ 1),
+        ..version
+    };
     let answer = store.try_commit(store.replacement(&execution, other)).await;
     assert_eq!(conflict(answer).1, Some(version));
 }
 
 pub(super) async fn tags_keep_all_their_bits(store: &Store<'_>) {
     for tag in [0, 1, (1 << 53) + 1, i64::MAX as u64 + 1, u64::MAX - 1, u64::MAX].map(Tag) {
-        let execution = Execution { id: store.id(), ..store.submit(store.command()).await };
-        let creation = Transaction { tag, ..store.creation(store.home(), [Record::from(execution.clone())]) };
+        let execution = Execution {
+            id: store.id(),
+            ..store.submit(store.command()).await
+        };
+        let creation = Transaction {
+            tag,
+            ..store.creation(store.home(), [Record::from(execution.clone())])
+        };
         store.commit(creation).await;
         let (_, version) = store.versioned(execution.id).await;
         assert_eq!(version, Version::first(tag));
@@ -102,15 +150,25 @@ pub(super) async fn tags_keep_all_their_bits(store: &Store<'_>) {
 pub(super) async fn a_record_that_must_not_exist_is_not_overwritten(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
     let (before, version) = store.versioned(execution.id).await;
-    let other = Execution { priority: 5, ..execution };
-    let answer = store.try_commit(store.creation(store.home(), [Record::from(other)])).await;
+    let other = Execution {
+        priority: 5,
+        ..execution
+    };
+    let answer = store
+        .try_commit(store.creation(store.home(), [Record::from(other)]))
+        .await;
     assert_eq!(conflict(answer), (RecordKey::Execution(before.id), Some(version)));
     assert_eq!(store.versioned(before.id).await, (before, version));
 }
 
 pub(super) async fn a_record_that_is_gone_is_not_replaced(store: &Store<'_>) {
-    let execution = Execution { id: store.id(), ..store.submit(store.command()).await };
-    let answer = store.try_commit(store.replacement(&execution, Version::first(store.tag()))).await;
+    let execution = Execution {
+        id: store.id(),
+        ..store.submit(store.command()).await
+    };
+    let answer = store
+        .try_commit(store.replacement(&execution, Version::first(store.tag())))
+        .await;
     assert_eq!(conflict(answer), (RecordKey::Execution(execution.id), None));
 }
 
@@ -118,7 +176,12 @@ pub(super) async fn a_deleted_record_is_gone_and_may_be_created_anew(store: &Sto
     let execution = store.submit(store.command()).await;
     let key = RecordKey::Execution(execution.id);
     let (_, version) = store.versioned(execution.id).await;
-    store.commit(Transaction { deletes: vec![(key.clone(), version)], ..store.transaction(store.home()) }).await;
+    store
+        .commit(Transaction {
+            deletes: vec![(key.clone(), version)],
+            ..store.transaction(store.home())
+        })
+        .await;
     assert_eq!(store.record(store.home(), key).await, None);
     assert_eq!(store.audited(store.home()).await, []);
     assert!(store.reserve(store.ask(1)).await.is_empty());
@@ -134,7 +197,12 @@ pub(super) async fn a_delete_of_another_version_is_refused(store: &Store<'_>) {
     store.commit(store.replacement(&execution, version)).await;
     let (_, newer) = store.versioned(id).await;
     let deletes = vec![(RecordKey::Execution(id), version)];
-    let answer = store.try_commit(Transaction { deletes, ..store.transaction(store.home()) }).await;
+    let answer = store
+        .try_commit(Transaction {
+            deletes,
+            ..store.transaction(store.home())
+        })
+        .await;
     assert_eq!(conflict(answer), (RecordKey::Execution(id), Some(newer)));
     assert_eq!(store.versioned(id).await.1, newer);
 }
@@ -143,7 +211,10 @@ pub(super) async fn a_commit_is_refused_from_its_not_after_on(store: &Store<'_>)
     let id = store.submit(store.command()).await.id;
     let (execution, version) = store.versioned(id).await;
     let limit = store.now().await;
-    let transaction = Transaction { not_after: Some(limit), ..store.replacement(&execution, version) };
+    let transaction = Transaction {
+        not_after: Some(limit),
+        ..store.replacement(&execution, version)
+    };
     match store.try_commit(transaction).await {
         Err(CommitError::TooLate { now }) => assert!(now >= limit, "{now} is before {limit}"),
         other => panic!("the commit is too late, got {other:?}"),
@@ -155,7 +226,12 @@ pub(super) async fn a_commit_lands_before_its_not_after(store: &Store<'_>) {
     let id = store.submit(store.command()).await.id;
     let (execution, version) = store.versioned(id).await;
     let not_after = Some(store.now().await + Duration::from_hours(1));
-    let committed = store.commit(Transaction { not_after, ..store.replacement(&execution, version) }).await;
+    let committed = store
+        .commit(Transaction {
+            not_after,
+            ..store.replacement(&execution, version)
+        })
+        .await;
     assert!(Some(committed.now) < not_after);
 }
 
@@ -164,7 +240,12 @@ pub(super) async fn versions_are_compared_before_not_after(store: &Store<'_>) {
     let (execution, version) = store.versioned(id).await;
     let other = Version { counter: 5, ..version };
     let not_after = Some(store.now().await);
-    let answer = store.try_commit(Transaction { not_after, ..store.replacement(&execution, other) }).await;
+    let answer = store
+        .try_commit(Transaction {
+            not_after,
+            ..store.replacement(&execution, other)
+        })
+        .await;
     assert_eq!(conflict(answer).1, Some(version));
 }
 
@@ -172,7 +253,10 @@ pub(super) async fn malformed_transactions_are_refused_and_do_nothing(store: &St
     let execution = store.submit(store.command()).await;
     let (_, version) = store.versioned(execution.id).await;
     let counter = CounterKey::Group(execution.id, GroupCounter::Applied);
-    let bare = Transaction { increments: vec![(counter, 1)], ..store.transaction(store.home()) };
+    let bare = Transaction {
+        increments: vec![(counter, 1)],
+        ..store.transaction(store.home())
+    };
     let mut twice = store.replacement(&execution, version);
     twice.puts.extend(twice.puts.clone());
     let mut timed = store.replacement(&execution, version);
@@ -183,7 +267,13 @@ pub(super) async fn malformed_transactions_are_refused_and_do_nothing(store: &St
     }
     let load = Load::records(store.home(), [RecordKey::Execution(execution.id)]).with_counters([counter]);
     let snapshot = store.load(load).await;
-    assert_eq!((snapshot.counter(counter), snapshot.version(&RecordKey::Execution(execution.id))), (0, Some(version)));
+    assert_eq!(
+        (
+            snapshot.counter(counter),
+            snapshot.version(&RecordKey::Execution(execution.id))
+        ),
+        (0, Some(version))
+    );
 }
 
 pub(super) async fn a_blob_written_again_is_replaced(store: &Store<'_>) {
@@ -192,7 +282,12 @@ pub(super) async fn a_blob_written_again_is_replaced(store: &Store<'_>) {
     for text in ["first", "second"] {
         let (execution, version) = store.versioned(id).await;
         let blobs = vec![(blob, Payload::binary(text))];
-        store.commit(Transaction { blobs, ..store.replacement(&execution, version) }).await;
+        store
+            .commit(Transaction {
+                blobs,
+                ..store.replacement(&execution, version)
+            })
+            .await;
         let found = store.load(Load::records(store.home(), []).with_blobs([blob])).await;
         assert_eq!(found.blobs.get(&blob), Some(&Payload::binary(text)));
     }

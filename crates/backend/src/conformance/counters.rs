@@ -27,8 +27,12 @@ pub(super) async fn a_counter_that_never_moved_is_zero(store: &Store<'_>) {
 pub(super) async fn every_counter_counts_for_itself(store: &Store<'_>) {
     let flows = [FlowId::from_uuid(store.uuid()), FlowId::from_uuid(store.uuid())];
     let executions = [store.id(), store.id()];
-    let of_flows = flows.iter().flat_map(|flow| FlowCounter::all().map(|counter| CounterKey::Flow(*flow, counter)));
-    let of_groups = executions.iter().flat_map(|id| GroupCounter::ALL.map(|counter| CounterKey::Group(*id, counter)));
+    let of_flows = flows
+        .iter()
+        .flat_map(|flow| FlowCounter::all().map(|counter| CounterKey::Flow(*flow, counter)));
+    let of_groups = executions
+        .iter()
+        .flat_map(|id| GroupCounter::ALL.map(|counter| CounterKey::Group(*id, counter)));
     let of_signals = executions.iter().map(|id| CounterKey::BufferedSignals(*id));
     let keys: Vec<CounterKey> = of_flows.chain(of_groups).chain(of_signals).collect();
     let moves: Vec<(CounterKey, i64)> = keys.iter().copied().zip(1..).collect();
@@ -40,19 +44,38 @@ pub(super) async fn every_counter_counts_for_itself(store: &Store<'_>) {
 pub(super) async fn counters_of_a_refused_commit_stay(store: &Store<'_>) {
     let (members, _) = counters(store);
     let execution = store.submit(store.command()).await;
-    let stale = Version { counter: 3, tag: store.tag() };
+    let stale = Version {
+        counter: 3,
+        tag: store.tag(),
+    };
     let increments = vec![(members, 1)];
-    conflict(store.try_commit(Transaction { increments, ..store.replacement(&execution, stale) }).await);
+    conflict(
+        store
+            .try_commit(Transaction {
+                increments,
+                ..store.replacement(&execution, stale)
+            })
+            .await,
+    );
     assert_eq!(values(store, &[members]).await, [0]);
 }
 
 /// Nobody conflicts with anybody: each writes a record of its own.
 pub(super) async fn moves_of_many_callers_add_up(store: &Store<'_>) {
-    let counter = CounterKey::Flow(FlowId::from_uuid(store.uuid()), FlowCounter::State(PublicState::Completed));
+    let counter = CounterKey::Flow(
+        FlowId::from_uuid(store.uuid()),
+        FlowCounter::State(PublicState::Completed),
+    );
     let template = store.submit(store.command()).await;
     let transaction = || {
-        let record = Record::from(Execution { id: store.id(), ..template.clone() });
-        Transaction { increments: vec![(counter, 1)], ..store.creation(store.home(), [record]) }
+        let record = Record::from(Execution {
+            id: store.id(),
+            ..template.clone()
+        });
+        Transaction {
+            increments: vec![(counter, 1)],
+            ..store.creation(store.home(), [record])
+        }
     };
     let callers: Vec<_> = (0..8)
         .map(|_| {
@@ -60,7 +83,11 @@ pub(super) async fn moves_of_many_callers_add_up(store: &Store<'_>) {
             tokio::spawn(async move {
                 let mut seen = Vec::new();
                 for transaction in batch {
-                    let committed = backend.commit(vec![transaction]).await.remove(0).expect("the commit lands");
+                    let committed = backend
+                        .commit(vec![transaction])
+                        .await
+                        .remove(0)
+                        .expect("the commit lands");
                     seen.push(committed.counters[0].1);
                 }
                 seen
@@ -77,17 +104,28 @@ pub(super) async fn moves_of_many_callers_add_up(store: &Store<'_>) {
 
 fn counters(store: &Store<'_>) -> (CounterKey, CounterKey) {
     let flow = FlowId::from_uuid(store.uuid());
-    (CounterKey::Flow(flow, FlowCounter::Members), CounterKey::Flow(flow, FlowCounter::Open))
+    (
+        CounterKey::Flow(flow, FlowCounter::Members),
+        CounterKey::Flow(flow, FlowCounter::Open),
+    )
 }
 
 async fn moving(store: &Store<'_>, increments: Vec<(CounterKey, i64)>) -> Vec<(CounterKey, i64)> {
     let execution = store.submit(store.command()).await;
     let (_, version) = store.versioned(execution.id).await;
-    store.commit(Transaction { increments, ..store.replacement(&execution, version) }).await.counters
+    store
+        .commit(Transaction {
+            increments,
+            ..store.replacement(&execution, version)
+        })
+        .await
+        .counters
 }
 
 async fn values(store: &Store<'_>, keys: &[CounterKey]) -> Vec<i64> {
-    let snapshot = store.load(Load::records(store.home(), []).with_counters(keys.iter().copied())).await;
+    let snapshot = store
+        .load(Load::records(store.home(), []).with_counters(keys.iter().copied()))
+        .await;
     keys.iter().map(|key| snapshot.counter(*key)).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use ff_core::id::FlowId;
 use ff_core::limits::HISTORY_LINES_MAX;
+use ff_core::name::Identity;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, GateState, Happening, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
@@ -30,7 +31,7 @@ pub(super) async fn a_line_comes_back_as_it_was_told(store: &Store<'_>) {
         lane: None,
         flow_id: Some(FlowId::from_uuid(store.uuid())),
         what: Happening::SuspensionTimedOut,
-        actor: Actor::Client(ff_core::name::Identity::parse("größe").expect("an identity")),
+        actor: Actor::Client(Identity::parse("größe").expect("an identity")),
         attempt_index: Some(u32::MAX),
         lease_epoch: Some((1 << 53) - 1),
         detail: Some("line\none \u{0} \u{1f980} \"quoted\"".to_owned()),
@@ -44,8 +45,16 @@ pub(super) async fn a_line_comes_back_as_it_was_told(store: &Store<'_>) {
 pub(super) async fn each_subject_has_its_own_history(store: &Store<'_>) {
     let flow_id = store.flow(GateState::Open).await;
     let [first, second] = [store.member(flow_id).await, store.member(flow_id).await];
-    let of_flow = HistoryLine { subject: HistorySubject::Flow(flow_id), ..line(&first, "flow") };
-    tell(store, &first, vec![line(&first, "first"), of_flow.clone(), line(&second, "second")]).await;
+    let of_flow = HistoryLine {
+        subject: HistorySubject::Flow(flow_id),
+        ..line(&first, "flow")
+    };
+    tell(
+        store,
+        &first,
+        vec![line(&first, "first"), of_flow.clone(), line(&second, "second")],
+    )
+    .await;
     let about = async |subject| {
         let lines = store.follow(&Listing::History(subject), 10, Page::history).await;
         lines.into_iter().filter_map(|line| line.detail).collect::<Vec<_>>()
@@ -58,12 +67,20 @@ pub(super) async fn each_subject_has_its_own_history(store: &Store<'_>) {
 pub(super) async fn the_last_thousand_lines_of_an_execution_are_kept(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
     for n in 0..12 {
-        tell(store, &execution, (0..100).map(|m| line(&execution, &(100 * n + m).to_string())).collect()).await;
+        tell(
+            store,
+            &execution,
+            (0..100).map(|m| line(&execution, &(100 * n + m).to_string())).collect(),
+        )
+        .await;
     }
     let history = Listing::History(HistorySubject::Execution(execution.id));
     let lines = store.follow(&history, 300, Page::history).await;
     let wanted: Vec<String> = (1_200 - HISTORY_LINES_MAX..1_200).map(|n| n.to_string()).collect();
-    assert_eq!(lines.into_iter().filter_map(|line| line.detail).collect::<Vec<_>>(), wanted);
+    assert_eq!(
+        lines.into_iter().filter_map(|line| line.detail).collect::<Vec<_>>(),
+        wanted
+    );
 }
 
 pub(super) async fn positions_only_grow_and_follow_the_clock(store: &Store<'_>) {
@@ -90,18 +107,29 @@ pub(super) async fn each_partition_has_its_own_feed(store: &Store<'_>) {
     }
     for partition in partitions {
         let feed = store.follow(&Listing::Feed(partition), 10, Page::feed).await;
-        let here = |line: &HistoryLine| matches!(line.subject, HistorySubject::Execution(id) if id.partition() == partition);
+        let here =
+            |line: &HistoryLine| matches!(line.subject, HistorySubject::Execution(id) if id.partition() == partition);
         assert!(feed.len() == 1 && feed.iter().all(|(_, line)| here(line)));
     }
 }
 
 pub(super) async fn a_reader_goes_on_where_it_stopped(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
-    tell(store, &execution, (0..5).map(|n| line(&execution, &n.to_string())).collect()).await;
+    tell(
+        store,
+        &execution,
+        (0..5).map(|n| line(&execution, &n.to_string())).collect(),
+    )
+    .await;
     let first = store.page(Listing::Feed(store.home()), None, 3).await;
     let mut after = first.next.clone();
     let mut seen = first.feed();
-    tell(store, &execution, (5..9).map(|n| line(&execution, &n.to_string())).collect()).await;
+    tell(
+        store,
+        &execution,
+        (5..9).map(|n| line(&execution, &n.to_string())).collect(),
+    )
+    .await;
     while let Some(cursor) = after {
         let page = store.page(Listing::Feed(store.home()), Some(cursor), 3).await;
         after = page.next.clone();
@@ -116,7 +144,9 @@ pub(super) async fn a_reader_goes_on_where_it_stopped(store: &Store<'_>) {
 
 /// A store may forget old lines; then it says so instead of leaving a gap.
 pub(super) async fn a_reader_that_fell_too_far_behind_is_told(store: &Store<'_>) {
-    let Some(max) = store.harness().feed_lines_max() else { return };
+    let Some(max) = store.harness().feed_lines_max() else {
+        return;
+    };
     let execution = store.submit(store.command()).await;
     tell(store, &execution, vec![line(&execution, "early"); 4]).await;
     let after = store.page(Listing::Feed(store.home()), None, 2).await.next;
@@ -124,7 +154,11 @@ pub(super) async fn a_reader_that_fell_too_far_behind_is_told(store: &Store<'_>)
     for _ in 0..=max.div_ceil(100) {
         tell(store, &execution, vec![line(&execution, "late"); 100]).await;
     }
-    let query = Query { of: Listing::Feed(store.home()), after, limit: 10 };
+    let query = Query {
+        of: Listing::Feed(store.home()),
+        after,
+        limit: 10,
+    };
     let oldest = match store.backend().list(query).await {
         Err(crate::Error::CursorExpired { oldest }) => oldest,
         other => panic!("the lines after the cursor are gone, got {other:?}"),
@@ -132,6 +166,27 @@ pub(super) async fn a_reader_that_fell_too_far_behind_is_told(store: &Store<'_>)
     let feed = store.follow(&Listing::Feed(store.home()), 1_000, Page::feed).await;
     assert_eq!(feed.first().map(|(position, _)| *position), oldest);
     assert!(feed.len() <= max);
+}
+
+/// Lines of yesterday may be gone, but not in silence.
+pub(super) async fn a_reader_that_slept_for_a_day_misses_nothing_in_silence(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    tell(store, &execution, vec![line(&execution, "yesterday"); 4]).await;
+    let feed = store.follow(&Listing::Feed(store.home()), 10, Page::feed).await;
+    let first = store.page(Listing::Feed(store.home()), None, 2).await;
+    let after = first.next.clone();
+    let read = first.feed().len();
+    store.advance(Duration::from_hours(25)).await;
+    tell(store, &execution, vec![line(&execution, "today")]).await;
+    let query = Query {
+        of: Listing::Feed(store.home()),
+        after,
+        limit: 1,
+    };
+    match store.backend().list(query).await {
+        Err(crate::Error::CursorExpired { oldest: Some(_) }) => {}
+        answer => assert_eq!(answer.map(Page::feed), Ok(vec![feed[read].clone()])),
+    }
 }
 
 /// A line about `execution`.
@@ -153,5 +208,10 @@ pub(super) fn line(execution: &Execution, detail: &str) -> HistoryLine {
 
 async fn tell(store: &Store<'_>, execution: &Execution, history: Vec<HistoryLine>) {
     let (stored, version) = store.versioned(execution.id).await;
-    store.commit(Transaction { history, ..store.replacement(&stored, version) }).await;
+    store
+        .commit(Transaction {
+            history,
+            ..store.replacement(&stored, version)
+        })
+        .await;
 }

@@ -16,19 +16,41 @@ use crate::transaction::Transaction;
 
 pub(super) async fn new_work_is_hinted_to_its_lane(store: &Store<'_>) {
     let mut hints = store.backend().hints();
-    let (namespace, lane) = (Namespace::parse("mine").expect("a namespace"), LaneId::parse("lane").expect("a lane"));
-    let command = CreateExecution { namespace: namespace.clone(), lane_id: lane.clone(), ..store.command() };
+    let (namespace, lane) = (
+        Namespace::parse("mine").expect("a namespace"),
+        LaneId::parse("lane").expect("a lane"),
+    );
+    let command = CreateExecution {
+        namespace: namespace.clone(),
+        lane_id: lane.clone(),
+        ..store.command()
+    };
     store.submit(command).await;
-    let wanted = Hint::Eligible { partition: store.home(), namespace, lane };
+    let wanted = Hint::Eligible {
+        partition: store.home(),
+        namespace,
+        lane,
+    };
     store.hinted(&mut hints, |hint| *hint == wanted).await;
 }
 
 pub(super) async fn work_that_comes_back_is_hinted_to_its_lane(store: &Store<'_>) {
     let task = store.leased().await;
     let mut hints = store.backend().hints();
-    let release = Release { fence: Some(fence(&task)) };
-    store.step(task.execution.id, |execution, context| lease::release(execution, &release, context)).await;
-    store.hinted(&mut hints, |hint| matches!(hint, Hint::Eligible { partition, .. } if *partition == store.home())).await;
+    let release = Release {
+        fence: Some(fence(&task)),
+    };
+    store
+        .step(task.execution.id, |execution, context| {
+            lease::release(execution, &release, context)
+        })
+        .await;
+    store
+        .hinted(
+            &mut hints,
+            |hint| matches!(hint, Hint::Eligible { partition, .. } if *partition == store.home()),
+        )
+        .await;
 }
 
 pub(super) async fn an_earlier_timer_is_hinted(store: &Store<'_>) {
@@ -36,8 +58,16 @@ pub(super) async fn an_earlier_timer_is_hinted(store: &Store<'_>) {
     for hours in [3, 2, 1] {
         let mut hints = store.backend().hints();
         let until = now + Duration::from_hours(hours);
-        store.submit(CreateExecution { delay_until: Some(until), ..store.command() }).await;
-        let wanted = Hint::Due { partition: store.home(), at: until };
+        store
+            .submit(CreateExecution {
+                delay_until: Some(until),
+                ..store.command()
+            })
+            .await;
+        let wanted = Hint::Due {
+            partition: store.home(),
+            at: until,
+        };
         store.hinted(&mut hints, |hint| *hint == wanted).await;
     }
 }
@@ -46,7 +76,12 @@ pub(super) async fn a_lease_is_hinted_by_when_it_ends(store: &Store<'_>) {
     store.submit(store.command()).await;
     let mut hints = store.backend().hints();
     let ends_at = store.take().await.execution.lease().map(|lease| lease.expires_at);
-    store.hinted(&mut hints, |hint| matches!(hint, Hint::Due { at, .. } if Some(*at) == ends_at)).await;
+    store
+        .hinted(
+            &mut hints,
+            |hint| matches!(hint, Hint::Due { at, .. } if Some(*at) == ends_at),
+        )
+        .await;
 }
 
 pub(super) async fn a_nudge_is_hinted_as_due(store: &Store<'_>) {
@@ -54,33 +89,68 @@ pub(super) async fn a_nudge_is_hinted_as_due(store: &Store<'_>) {
     let (_, version) = store.versioned(execution.id).await;
     let mut hints = store.backend().hints();
     let nudges = vec![Nudge::always(RecordKey::Execution(execution.id))];
-    let committed = store.commit(Transaction { nudges, ..store.replacement(&execution, version) }).await;
-    store.hinted(&mut hints, |hint| matches!(hint, Hint::Due { at, .. } if *at <= committed.now)).await;
+    let committed = store
+        .commit(Transaction {
+            nudges,
+            ..store.replacement(&execution, version)
+        })
+        .await;
+    store
+        .hinted(
+            &mut hints,
+            |hint| matches!(hint, Hint::Due { at, .. } if *at <= committed.now),
+        )
+        .await;
 }
 
 pub(super) async fn a_growing_feed_is_hinted(store: &Store<'_>) {
     let mut hints = store.backend().hints();
     store.submit(store.command()).await;
-    let wanted = Hint::Feed { partition: store.home() };
+    let wanted = Hint::Feed {
+        partition: store.home(),
+    };
     store.hinted(&mut hints, |hint| *hint == wanted).await;
 }
 
 pub(super) async fn a_growing_and_an_ending_stream_is_hinted(store: &Store<'_>) {
     let task = store.leased().await;
-    let wanted = Hint::Stream { execution_id: task.execution.id, attempt_index: 0 };
+    let wanted = Hint::Stream {
+        execution_id: task.execution.id,
+        attempt_index: 0,
+    };
     let mut hints = store.backend().hints();
-    store.backend().append(vec![a_frame(&task, "frame")]).await.remove(0).expect("the lease is live");
+    store
+        .backend()
+        .append(vec![a_frame(&task, "frame")])
+        .await
+        .remove(0)
+        .expect("the lease is live");
     store.hinted(&mut hints, |hint| *hint == wanted).await;
     let mut hints = store.backend().hints();
-    let complete = Complete { fence: Some(fence(&task)), result: None };
-    store.step(task.execution.id, |execution, context| lease::complete(execution, &complete, context)).await;
+    let complete = Complete {
+        fence: Some(fence(&task)),
+        result: None,
+    };
+    store
+        .step(task.execution.id, |execution, context| {
+            lease::complete(execution, &complete, context)
+        })
+        .await;
     store.hinted(&mut hints, |hint| *hint == wanted).await;
 }
 
 pub(super) async fn a_changed_setting_is_hinted(store: &Store<'_>) {
     let wanted = Hint::Setting("key".to_owned());
-    let write = SettingsOp::Put { key: "key".to_owned(), value: 1.into(), expected: Expected::Anything, ttl: None };
-    let delete = SettingsOp::Delete { key: "key".to_owned(), expected: Expected::Anything };
+    let write = SettingsOp::Put {
+        key: "key".to_owned(),
+        value: 1.into(),
+        expected: Expected::Anything,
+        ttl: None,
+    };
+    let delete = SettingsOp::Delete {
+        key: "key".to_owned(),
+        expected: Expected::Anything,
+    };
     for op in [write, delete] {
         let mut hints = store.backend().hints();
         store.backend().settings(vec![op]).await.expect("the store answers");

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use ff_core::command::lease::Complete;
+use ff_core::command::operator::{CancelExecution, SetTags};
 use ff_core::command::submit::CreateExecution;
-use ff_core::id::{EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
-use ff_core::machine::lease;
+use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
+use ff_core::machine::{lease, operator};
 use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{EdgeState, Execution, Flow, GateState, Record, RecordKey};
+use ff_core::record::{Attempt, EdgeState, Execution, Flow, GateState, Record, RecordKey, Tags};
 use ff_core::state::PublicState;
 use ff_core::time::{Duration, Timestamp};
 
@@ -55,23 +56,62 @@ pub(super) async fn everything_a_filter_names_must_hold(store: &Store<'_>) {
             ..ExecutionFilter::default()
         };
         let matching = (0..16).filter(|m| m & n == n).map(|m| wanted[m as usize]);
-        assert_eq!(as_set(store.listed_ids(Listing::Executions(filter)).await), matching.collect(), "filter {n:04b}");
+        assert_eq!(
+            as_set(store.listed_ids(Listing::Executions(filter)).await),
+            matching.collect(),
+            "filter {n:04b}"
+        );
     }
 }
 
 pub(super) async fn executions_are_listed_by_their_state_as_it_is_now(store: &Store<'_>) {
-    let waiting = store.submit(CreateExecution { priority: 0, ..store.command() }).await.id;
-    let done = store.submit(CreateExecution { priority: 2, ..store.command() }).await.id;
-    let running = store.submit(CreateExecution { priority: 1, ..store.command() }).await.id;
+    let waiting = store
+        .submit(CreateExecution {
+            priority: 0,
+            ..store.command()
+        })
+        .await
+        .id;
+    let done = store
+        .submit(CreateExecution {
+            priority: 2,
+            ..store.command()
+        })
+        .await
+        .id;
+    let running = store
+        .submit(CreateExecution {
+            priority: 1,
+            ..store.command()
+        })
+        .await
+        .id;
     let task = store.take().await;
-    let complete = Complete { fence: Some(fence(&task)), result: None };
-    store.step(done, |execution, context| lease::complete(execution, &complete, context)).await;
+    let complete = Complete {
+        fence: Some(fence(&task)),
+        result: None,
+    };
+    store
+        .step(done, |execution, context| {
+            lease::complete(execution, &complete, context)
+        })
+        .await;
     store.take().await;
-    for (state, id) in [(PublicState::Waiting, waiting), (PublicState::Active, running), (PublicState::Completed, done)] {
-        let filter = ExecutionFilter { state: Some(state), ..ExecutionFilter::default() };
+    for (state, id) in [
+        (PublicState::Waiting, waiting),
+        (PublicState::Active, running),
+        (PublicState::Completed, done),
+    ] {
+        let filter = ExecutionFilter {
+            state: Some(state),
+            ..ExecutionFilter::default()
+        };
         assert_eq!(store.listed_ids(Listing::Executions(filter)).await, [id], "{state}");
     }
-    let filter = ExecutionFilter { state: Some(PublicState::Failed), ..ExecutionFilter::default() };
+    let filter = ExecutionFilter {
+        state: Some(PublicState::Failed),
+        ..ExecutionFilter::default()
+    };
     assert_eq!(store.listed_ids(Listing::Executions(filter)).await, []);
 }
 
@@ -79,11 +119,18 @@ pub(super) async fn executions_are_listed_by_the_tags_they_have_now(store: &Stor
     let id = store.submit(tagged(store.command(), ("team", "red"))).await.id;
     let by = |value: &str| {
         let tag = Some(("team".to_owned(), value.to_owned()));
-        Listing::Executions(ExecutionFilter { tag, ..ExecutionFilter::default() })
+        Listing::Executions(ExecutionFilter {
+            tag,
+            ..ExecutionFilter::default()
+        })
     };
-    let tags = ff_core::record::Tags::from([("team".to_owned(), "blue".to_owned())]);
-    let command = ff_core::command::operator::SetTags { tags };
-    store.step(id, |execution, context| ff_core::machine::operator::set_tags(execution, &command, context)).await;
+    let tags = Tags::from([("team".to_owned(), "blue".to_owned())]);
+    let command = SetTags { tags };
+    store
+        .step(id, |execution, context| {
+            operator::set_tags(execution, &command, context)
+        })
+        .await;
     assert_eq!(store.listed_ids(by("red")).await, []);
     assert_eq!(store.listed_ids(by("blue")).await, [id]);
     assert_eq!(store.listed_ids(by("bl")).await, []);
@@ -95,7 +142,10 @@ pub(super) async fn executions_are_listed_by_when_they_were_created(store: &Stor
         submitted.push(store.submit(store.command()).await);
         store.advance(Duration::from_secs(1)).await;
     }
-    let moments: Vec<Timestamp> = submitted.iter().map(|execution| execution.definition.created_at).collect();
+    let moments: Vec<Timestamp> = submitted
+        .iter()
+        .map(|execution| execution.definition.created_at)
+        .collect();
     let filter = ExecutionFilter {
         created_from: Some(moments[1]),
         created_before: Some(moments[4]),
@@ -112,9 +162,15 @@ pub(super) async fn members_are_listed_by_id_with_their_flow(store: &Store<'_>) 
         members.insert(store.member(flow_id).await.id);
         store.member(other).await;
     }
-    let all = Listing::Members { flow_id, open_only: false };
+    let all = Listing::Members {
+        flow_id,
+        open_only: false,
+    };
     assert_eq!(store.listed_ids(all).await, members.iter().copied().collect::<Vec<_>>());
-    let filter = ExecutionFilter { flow_id: Some(flow_id), ..ExecutionFilter::default() };
+    let filter = ExecutionFilter {
+        flow_id: Some(flow_id),
+        ..ExecutionFilter::default()
+    };
     assert_eq!(as_set(store.listed_ids(Listing::Executions(filter)).await), members);
 }
 
@@ -125,10 +181,20 @@ pub(super) async fn ended_members_are_left_out_of_the_open_ones(store: &Store<'_
         open.insert(store.member(flow_id).await.id);
     }
     let ended = *open.iter().nth(2).expect("six members");
-    let command = ff_core::command::operator::CancelExecution { reason: "enough".to_owned(), fence: None };
-    store.step(ended, |execution, context| ff_core::machine::operator::cancel(execution, &command, context)).await;
+    let command = CancelExecution {
+        reason: "enough".to_owned(),
+        fence: None,
+    };
+    store
+        .step(ended, |execution, context| {
+            operator::cancel(execution, &command, context)
+        })
+        .await;
     open.remove(&ended);
-    let listing = Listing::Members { flow_id, open_only: true };
+    let listing = Listing::Members {
+        flow_id,
+        open_only: true,
+    };
     assert_eq!(store.listed_ids(listing).await, open.into_iter().collect::<Vec<_>>());
 }
 
@@ -147,7 +213,9 @@ pub(super) async fn flows_are_listed_newest_first_and_filtered(store: &Store<'_>
         if n >= 4 {
             flow.tags = std::sync::Arc::new([("team".to_owned(), "red".to_owned())].into());
         }
-        store.commit(store.creation(partition, [Record::from(flow.clone())])).await;
+        store
+            .commit(store.creation(partition, [Record::from(flow.clone())]))
+            .await;
         flows.insert(0, flow);
         store.advance(Duration::from_millis(10)).await;
     }
@@ -158,14 +226,22 @@ pub(super) async fn flows_are_listed_newest_first_and_filtered(store: &Store<'_>
         tag: None,
     };
     assert_eq!(listed_flows(store, filter).await, [flows[0].clone(), flows[4].clone()]);
-    let filter = FlowFilter { tag: Some(("team".to_owned(), "red".to_owned())), ..FlowFilter::default() };
+    let filter = FlowFilter {
+        tag: Some(("team".to_owned(), "red".to_owned())),
+        ..FlowFilter::default()
+    };
     assert_eq!(listed_flows(store, filter).await, flows[..4]);
 }
 
 pub(super) async fn edges_are_listed_from_both_ends(store: &Store<'_>) {
     let flow_id = FlowId::from_uuid(store.uuid());
     let [hub, leaf] = [store.id(), store.id()];
-    let states = [EdgeState::Staged, EdgeState::Unresolved, EdgeState::Satisfied, EdgeState::Failed];
+    let states = [
+        EdgeState::Staged,
+        EdgeState::Unresolved,
+        EdgeState::Satisfied,
+        EdgeState::Failed,
+    ];
     let mut out = Vec::new();
     for state in states.into_iter().cycle().take(12) {
         let id = || EdgeId::from_uuid(store.uuid());
@@ -174,16 +250,38 @@ pub(super) async fn edges_are_listed_from_both_ends(store: &Store<'_>) {
         store.commit(store.creation(store.home(), [Record::from(into)])).await;
     }
     out.sort_by_key(|edge| edge.id);
-    store.commit(store.creation(store.home(), out.iter().cloned().map(Record::from))).await;
+    store
+        .commit(store.creation(store.home(), out.iter().cloned().map(Record::from)))
+        .await;
     let edges = async |of: Listing| {
         let rows = store.follow(&of, 5, Page::edges).await;
         rows.into_iter().map(|(edge, _)| edge).collect::<Vec<_>>()
     };
-    assert_eq!(edges(Listing::EdgesFrom { upstream: hub, unresolved_only: false }).await, out);
-    let unresolved: Vec<_> = out.iter().filter(|edge| edge.state == EdgeState::Unresolved).cloned().collect();
-    assert_eq!(edges(Listing::EdgesFrom { upstream: hub, unresolved_only: true }).await, unresolved);
+    assert_eq!(
+        edges(Listing::EdgesFrom {
+            upstream: hub,
+            unresolved_only: false
+        })
+        .await,
+        out
+    );
+    let unresolved: Vec<_> = out
+        .iter()
+        .filter(|edge| edge.state == EdgeState::Unresolved)
+        .cloned()
+        .collect();
+    assert_eq!(
+        edges(Listing::EdgesFrom {
+            upstream: hub,
+            unresolved_only: true
+        })
+        .await,
+        unresolved
+    );
     let into = edges(Listing::EdgesInto { downstream: leaf }).await;
-    assert!(into.len() == 12 && into.is_sorted_by_key(|edge| edge.id) && into.iter().all(|edge| edge.downstream == leaf));
+    assert!(
+        into.len() == 12 && into.is_sorted_by_key(|edge| edge.id) && into.iter().all(|edge| edge.downstream == leaf)
+    );
 }
 
 pub(super) async fn waitpoints_and_signals_are_listed_by_id(store: &Store<'_>) {
@@ -195,14 +293,21 @@ pub(super) async fn waitpoints_and_signals_are_listed_by_id(store: &Store<'_>) {
         waitpoints.push(waitpoint(WaitpointId::from_uuid(store.uuid()), owner, Timestamp::MAX));
         signals.push(signal(SignalId::from_uuid(store.uuid()), owner));
     }
-    let records = waitpoints.iter().cloned().map(Record::from).chain(signals.iter().cloned().map(Record::from));
+    let records = waitpoints
+        .iter()
+        .cloned()
+        .map(Record::from)
+        .chain(signals.iter().cloned().map(Record::from));
     store.commit(store.creation(store.home(), records)).await;
     waitpoints.retain(|waitpoint| waitpoint.execution_id == mine);
     waitpoints.sort_by_key(|waitpoint| waitpoint.id);
     signals.retain(|signal| signal.execution_id == mine);
     signals.sort_by_key(|signal| signal.id);
     let rows = store.follow(&Listing::Waitpoints(mine), 3, Page::waitpoints).await;
-    assert_eq!(rows.into_iter().map(|(waitpoint, _)| waitpoint).collect::<Vec<_>>(), waitpoints);
+    assert_eq!(
+        rows.into_iter().map(|(waitpoint, _)| waitpoint).collect::<Vec<_>>(),
+        waitpoints
+    );
     assert_eq!(store.follow(&Listing::Signals(mine), 3, Page::signals).await, signals);
 }
 
@@ -211,56 +316,105 @@ pub(super) async fn attempts_are_listed_by_index(store: &Store<'_>) {
     let attempt = task.execution.attempt.expect("a leased execution has an attempt");
     let [mine, other] = [store.id(), store.id()];
     let record = |id, index| {
-        let attempt = ff_core::record::Attempt { index, ..attempt.clone() };
+        let attempt = Attempt {
+            index,
+            ..attempt.clone()
+        };
         Record::Attempt(id, Box::new(attempt))
     };
-    let records: Vec<Record> = [10, 2, 0, 100, 9, 1].into_iter().flat_map(|index| [record(mine, index), record(other, index)]).collect();
+    let records: Vec<Record> = [10, 2, 0, 100, 9, 1]
+        .into_iter()
+        .flat_map(|index| [record(mine, index), record(other, index)])
+        .collect();
     store.commit(store.creation(store.home(), records)).await;
     let rows = store.follow(&Listing::Attempts(mine), 4, Page::attempts).await;
-    assert_eq!(rows.into_iter().map(|attempt| attempt.index).collect::<Vec<_>>(), [0, 1, 2, 9, 10, 100]);
+    assert_eq!(
+        rows.into_iter().map(|attempt| attempt.index).collect::<Vec<_>>(),
+        [0, 1, 2, 9, 10, 100]
+    );
 }
 
-/// Between the pages, rows before and after the cursor appear, change and go.
-pub(super) async fn rows_that_stay_are_seen_once_whatever_is_written_meanwhile(store: &Store<'_>) {
-    let mut stay = in_every_partition(store, 40).await;
-    let go = stay.split_off(30);
-    let of = Listing::Executions(ExecutionFilter::default());
-    let mut seen = Vec::new();
-    let mut after = None;
-    for round in 0_usize.. {
-        let page = store.page(of.clone(), after, 4).await;
-        after = page.next.clone();
-        seen.extend(page.executions().into_iter().map(|(execution, _)| execution.id));
-        if after.is_none() {
-            break;
-        }
-        disturb(store, &stay, go.get(round).copied()).await;
+pub(super) async fn rows_that_stay_are_seen_once_while_others_appear(store: &Store<'_>) {
+    let stay = in_every_partition(store, 30).await;
+    let mut walk = Walk::default();
+    while walk.turn_page(store).await {
+        store.submit(store.command()).await;
+        touch(store, &stay).await;
     }
-    let stayed: Vec<ExecutionId> = seen.iter().copied().filter(|id| stay.contains(id)).collect();
+    once(walk.seen, stay);
+}
+
+pub(super) async fn rows_that_stay_are_seen_once_while_others_go(store: &Store<'_>) {
+    let mut stay = in_every_partition(store, 40).await;
+    let mut go = stay.split_off(20);
+    let mut walk = Walk::default();
+    while walk.turn_page(store).await {
+        if let Some(newest) = go.pop() {
+            delete(store, newest).await;
+        }
+        touch(store, &stay).await;
+    }
+    once(walk.seen, stay);
+}
+
+/// All executions in small pages, so that something can happen between them.
+#[derive(Default)]
+struct Walk {
+    seen: Vec<ExecutionId>,
+    after: Option<Cursor>,
+}
+
+impl Walk {
+    /// Reads one page; whether there is another.
+    async fn turn_page(&mut self, store: &Store<'_>) -> bool {
+        let of = Listing::Executions(ExecutionFilter::default());
+        let page = store.page(of, self.after.take(), 4).await;
+        self.after = page.next.clone();
+        self.seen
+            .extend(page.executions().into_iter().map(|(execution, _)| execution.id));
+        assert!(self.seen.len() < 1_000, "the listing has an end");
+        store.advance(Duration::from_millis(10)).await;
+        self.after.is_some()
+    }
+}
+
+fn once(seen: Vec<ExecutionId>, stay: Vec<ExecutionId>) {
+    let stayed: Vec<ExecutionId> = seen.into_iter().filter(|id| stay.contains(id)).collect();
     assert_eq!(stayed.len(), stay.len(), "each row that stays is seen once");
     assert_eq!(as_set(stayed), as_set(stay));
 }
 
-async fn disturb(store: &Store<'_>, stay: &[ExecutionId], go: Option<ExecutionId>) {
-    store.advance(Duration::from_millis(10)).await;
-    store.submit(store.command()).await;
-    for id in stay {
+async fn touch(store: &Store<'_>, ids: &[ExecutionId]) {
+    for id in ids {
         let (execution, version) = store.versioned(*id).await;
-        let changed = Execution { priority: execution.priority + 1, ..execution };
+        let changed = Execution {
+            priority: execution.priority + 1,
+            ..execution
+        };
         store.commit(store.replacement(&changed, version)).await;
     }
-    if let Some(id) = go {
-        let (_, version) = store.versioned(id).await;
-        let deletes = vec![(RecordKey::Execution(id), version)];
-        store.commit(Transaction { deletes, ..store.transaction(id.partition()) }).await;
-    }
+}
+
+async fn delete(store: &Store<'_>, id: ExecutionId) {
+    let (_, version) = store.versioned(id).await;
+    let deletes = vec![(RecordKey::Execution(id), version)];
+    store
+        .commit(Transaction {
+            deletes,
+            ..store.transaction(id.partition())
+        })
+        .await;
 }
 
 pub(super) async fn rows_of_a_filtered_listing_are_seen_once_too(store: &Store<'_>) {
     let tag = ("team", "red");
     let mut wanted = BTreeSet::new();
     for n in 0..60 {
-        let command = if n % 7 == 0 { tagged(store.command(), tag) } else { store.command() };
+        let command = if n % 7 == 0 {
+            tagged(store.command(), tag)
+        } else {
+            store.command()
+        };
         let red = !command.tags.is_empty();
         let id = store.submit(command).await.id;
         if red {
@@ -268,10 +422,20 @@ pub(super) async fn rows_of_a_filtered_listing_are_seen_once_too(store: &Store<'
         }
     }
     for limit in [1, 2, 3, 1_000] {
-        let filter = ExecutionFilter { tag: Some((tag.0.to_owned(), tag.1.to_owned())), ..ExecutionFilter::default() };
-        let rows = store.follow(&Listing::Executions(filter), limit, Page::executions).await;
+        let filter = ExecutionFilter {
+            tag: Some((tag.0.to_owned(), tag.1.to_owned())),
+            ..ExecutionFilter::default()
+        };
+        let rows = store
+            .follow(&Listing::Executions(filter), limit, Page::executions)
+            .await;
         assert_eq!(rows.len(), wanted.len());
-        assert_eq!(rows.into_iter().map(|(execution, _)| execution.id).collect::<BTreeSet<_>>(), wanted);
+        assert_eq!(
+            rows.into_iter()
+                .map(|(execution, _)| execution.id)
+                .collect::<BTreeSet<_>>(),
+            wanted
+        );
     }
 }
 
@@ -279,8 +443,14 @@ pub(super) async fn a_listing_of_nothing_is_empty(store: &Store<'_>) {
     let flow_id = FlowId::from_uuid(store.uuid());
     for of in [
         Listing::Executions(ExecutionFilter::default()),
-        Listing::Members { flow_id, open_only: false },
-        Listing::QueuedUnder { partition: store.home(), budget_id: ff_core::id::BudgetId::from_uuid(store.uuid()) },
+        Listing::Members {
+            flow_id,
+            open_only: false,
+        },
+        Listing::QueuedUnder {
+            partition: store.home(),
+            budget_id: BudgetId::from_uuid(store.uuid()),
+        },
     ] {
         assert_eq!(store.listed(of).await, []);
     }
@@ -290,8 +460,37 @@ pub(super) async fn a_listing_of_nothing_is_empty(store: &Store<'_>) {
 pub(super) async fn a_cursor_that_is_none_is_refused(store: &Store<'_>) {
     for text in ["", "nonsense", "'; --", "\u{0}", "{\"a\":1}"] {
         let of = Listing::Executions(ExecutionFilter::default());
-        let query = Query { of, after: Some(Cursor(text.to_owned())), limit: 10 };
-        assert_eq!(store.backend().list(query).await, Err(crate::Error::InvalidCursor), "{text:?}");
+        let query = Query {
+            of,
+            after: Some(Cursor(text.to_owned())),
+            limit: 10,
+        };
+        assert_eq!(
+            store.backend().list(query).await,
+            Err(crate::Error::InvalidCursor),
+            "{text:?}"
+        );
+    }
+}
+
+pub(super) async fn a_cursor_of_another_listing_is_refused(store: &Store<'_>) {
+    in_every_partition(store, 3).await;
+    let after = store
+        .page(Listing::Executions(ExecutionFilter::default()), None, 1)
+        .await
+        .next;
+    assert!(after.is_some());
+    for of in [
+        Listing::Flows(FlowFilter::default()),
+        Listing::Audit(store.home()),
+        Listing::Feed(store.home()),
+    ] {
+        let query = Query {
+            of,
+            after: after.clone(),
+            limit: 10,
+        };
+        assert_eq!(store.backend().list(query).await, Err(crate::Error::InvalidCursor));
     }
 }
 

@@ -1,6 +1,7 @@
 //! A load sees its partition at one moment.
 
-use ff_core::partition::Partition;
+use ff_core::id::FlowId;
+use ff_core::partition::{Family, Partition};
 use ff_core::record::{BlobKey, CounterKey, Execution, FlowCounter, GroupCounter, Record, RecordKey};
 
 use super::build::Store;
@@ -10,23 +11,35 @@ use crate::transaction::Transaction;
 pub(super) async fn what_does_not_exist_is_absent(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
     let absent = store.id();
-    let load = Load::records(store.home(), [RecordKey::Execution(absent), RecordKey::Execution(execution.id)])
-        .with_counters([CounterKey::Group(absent, GroupCounter::Failed)])
-        .with_blobs([BlobKey::Result(execution.id), BlobKey::Input(absent)]);
+    let load = Load::records(
+        store.home(),
+        [RecordKey::Execution(absent), RecordKey::Execution(execution.id)],
+    )
+    .with_counters([CounterKey::Group(absent, GroupCounter::Failed)])
+    .with_blobs([BlobKey::Result(execution.id), BlobKey::Input(absent)]);
     let snapshot = store.load(load).await;
-    assert_eq!(snapshot.records.keys().collect::<Vec<_>>(), [&RecordKey::Execution(execution.id)]);
+    assert_eq!(
+        snapshot.records.keys().collect::<Vec<_>>(),
+        [&RecordKey::Execution(execution.id)]
+    );
     assert_eq!(snapshot.counter(CounterKey::Group(absent, GroupCounter::Failed)), 0);
     assert!(snapshot.blobs.is_empty() && snapshot.nudges.is_empty());
 }
 
 pub(super) async fn loads_are_answered_in_order_and_each_from_its_own_partition(store: &Store<'_>) {
-    let partitions: Vec<Partition> = (0..store.counts().count(ff_core::partition::Family::Flow).min(8)).map(Partition::flow).collect();
+    let partitions: Vec<Partition> = (0..store.counts().count(Family::Flow).min(8))
+        .map(Partition::flow)
+        .collect();
     let mut wanted = Vec::new();
     for partition in partitions.iter().rev() {
         wanted.push(store.submit_as(store.id_in(*partition), store.command()).await);
     }
     let load = |execution: &Execution| Load::records(execution.id.partition(), [RecordKey::Execution(execution.id)]);
-    let snapshots = store.backend().load(wanted.iter().map(load).collect()).await.expect("the store answers");
+    let snapshots = store
+        .backend()
+        .load(wanted.iter().map(load).collect())
+        .await
+        .expect("the store answers");
     assert_eq!(snapshots.len(), wanted.len());
     for (snapshot, execution) in snapshots.iter().zip(&wanted) {
         assert_eq!(snapshot.partition, execution.id.partition());
@@ -36,13 +49,18 @@ pub(super) async fn loads_are_answered_in_order_and_each_from_its_own_partition(
 
 /// Two records and a counter are always written together, so no picture may show them apart.
 pub(super) async fn a_load_never_sees_half_of_a_commit(store: &Store<'_>) {
-    let flow_id = ff_core::id::FlowId::from_uuid(store.uuid());
+    let flow_id = FlowId::from_uuid(store.uuid());
     let counter = CounterKey::Flow(flow_id, FlowCounter::Members);
     let pair = [store.submit(store.command()).await, store.submit(store.command()).await];
     let writer = async {
         for priority in 1..=100 {
             let transaction = both_at(store, &pair, priority).await;
-            store.commit(Transaction { increments: vec![(counter, 1)], ..transaction }).await;
+            store
+                .commit(Transaction {
+                    increments: vec![(counter, 1)],
+                    ..transaction
+                })
+                .await;
             tokio::task::yield_now().await;
         }
     };
@@ -51,8 +69,14 @@ pub(super) async fn a_load_never_sees_half_of_a_commit(store: &Store<'_>) {
     let load = Load::records(store.home(), keys.clone()).with_counters([counter]);
     let reader = tokio::spawn(async move {
         loop {
-            let snapshot = backend.load(vec![load.clone()]).await.expect("the store answers").remove(0);
-            let seen = keys.each_ref().map(|key| snapshot.execution(key).map(|execution| i64::from(execution.priority)));
+            let snapshot = backend
+                .load(vec![load.clone()])
+                .await
+                .expect("the store answers")
+                .remove(0);
+            let seen = keys
+                .each_ref()
+                .map(|key| snapshot.execution(key).map(|execution| i64::from(execution.priority)));
             assert_eq!(seen, [Some(snapshot.counter(counter)); 2]);
             if seen[0] == Some(100) {
                 return;
@@ -69,7 +93,11 @@ async fn both_at(store: &Store<'_>, pair: &[Execution; 2], priority: u16) -> Tra
     for execution in pair {
         let (execution, version) = store.versioned(execution.id).await;
         let record = Record::from(Execution { priority, ..execution });
-        transaction.puts.push(crate::transaction::Put { record, expected: Some(version), ttl: None });
+        transaction.puts.push(crate::transaction::Put {
+            record,
+            expected: Some(version),
+            ttl: None,
+        });
     }
     transaction
 }

@@ -15,6 +15,8 @@ mod cases;
 
 mod audit;
 mod batch;
+mod budget_model;
+mod budgets;
 mod clock;
 mod commit;
 mod counters;
@@ -29,6 +31,8 @@ mod model;
 mod nudges;
 mod payloads;
 mod queues;
+mod quota_model;
+mod quotas;
 mod remains;
 mod reserve_cost;
 mod reserve_fields;
@@ -97,7 +101,9 @@ pub struct Case {
 
 /// Runs the case of this subject and name.
 pub async fn run(subject: &str, name: &str, harness: &dyn Harness) {
-    let case = cases().into_iter().find(|case| (case.subject, case.name) == (subject, name));
+    let case = cases()
+        .into_iter()
+        .find(|case| (case.subject, case.name) == (subject, name));
     let case = case.expect("tests are made from the same list");
     (case.run)(harness).await;
 }

@@ -19,15 +19,21 @@ struct Model {
     counters: BTreeMap<CounterKey, i64>,
 }
 
+/// The counters that moved, or the record that had changed.
+type Answer = Result<Vec<(CounterKey, i64)>, (RecordKey, Option<Version>)>;
+
 impl Model {
     fn version(&self, key: &RecordKey) -> Option<Version> {
         self.records.get(key).map(|(_, version)| *version)
     }
 
-    fn commit(&mut self, transaction: &Transaction) -> Result<Vec<(CounterKey, i64)>, (RecordKey, Option<Version>)> {
+    fn commit(&mut self, transaction: &Transaction) -> Answer {
         let guards = transaction.guards.iter().cloned();
         let puts = transaction.puts.iter().map(|put| (put.record.key(), put.expected));
-        let deletes = transaction.deletes.iter().map(|(key, version)| (key.clone(), Some(*version)));
+        let deletes = transaction
+            .deletes
+            .iter()
+            .map(|(key, version)| (key.clone(), Some(*version)));
         for (key, expected) in guards.chain(puts).chain(deletes) {
             let found = self.version(&key);
             if found != expected {
@@ -35,7 +41,9 @@ impl Model {
             }
         }
         for put in &transaction.puts {
-            let version = put.expected.map_or(Version::first(transaction.tag), |version| version.next(transaction.tag));
+            let version = put
+                .expected
+                .map_or(Version::first(transaction.tag), |version| version.next(transaction.tag));
             self.records.insert(put.record.key(), (put.record.clone(), version));
         }
         for (key, _) in &transaction.deletes {
@@ -44,7 +52,11 @@ impl Model {
         for (key, by) in &transaction.increments {
             *self.counters.entry(*key).or_default() += by;
         }
-        Ok(transaction.increments.iter().map(|(key, _)| (*key, self.counters[key])).collect())
+        Ok(transaction
+            .increments
+            .iter()
+            .map(|(key, _)| (*key, self.counters[key]))
+            .collect())
     }
 }
 
@@ -69,7 +81,12 @@ pub(super) async fn random_transactions_do_what_the_simplest_store_does(store: &
 
 async fn pool(store: &Store<'_>) -> Vec<Execution> {
     let template = store.submit(store.command()).await;
-    (0..RECORDS).map(|_| Execution { id: store.id(), ..template.clone() }).collect()
+    (0..RECORDS)
+        .map(|_| Execution {
+            id: store.id(),
+            ..template.clone()
+        })
+        .collect()
 }
 
 /// A few guards, puts and deletes of different records, most from the versions they have, some from stale ones.
@@ -83,8 +100,15 @@ fn random_transaction(store: &Store<'_>, model: &Model, pool: &[Execution], rand
             1 => transaction.deletes.extend(expected.map(|version| (key, version))),
             2 | 3 => {
                 let priority = u16::try_from(random.below(100)).unwrap_or(0);
-                let record = Record::from(Execution { priority, ..execution.clone() });
-                transaction.puts.push(Put { record, expected, ttl: None });
+                let record = Record::from(Execution {
+                    priority,
+                    ..execution.clone()
+                });
+                transaction.puts.push(Put {
+                    record,
+                    expected,
+                    ttl: None,
+                });
             }
             _ => {}
         }
@@ -92,7 +116,9 @@ fn random_transaction(store: &Store<'_>, model: &Model, pool: &[Execution], rand
     if !transaction.puts.is_empty() && random.below(2) == 0 {
         let counter = *random.pick(&GroupCounter::ALL);
         let by = i64::from(u32::try_from(random.below(9)).unwrap_or(0)) - 4;
-        transaction.increments.push((CounterKey::Group(pool[0].id, counter), by));
+        transaction
+            .increments
+            .push((CounterKey::Group(pool[0].id, counter), by));
     }
     transaction
 }
@@ -100,23 +126,33 @@ fn random_transaction(store: &Store<'_>, model: &Model, pool: &[Execution], rand
 fn expected(store: &Store<'_>, model: &Model, key: &RecordKey, random: &mut Random) -> Option<Version> {
     let version = model.version(key);
     match random.below(12) {
-        0 => Some(Version { counter: 1, tag: store.tag() }),
+        0 => Some(Version {
+            counter: 1,
+            tag: store.tag(),
+        }),
         1 => version.map(|version| version.next(version.tag)),
         _ => version,
     }
 }
 
 async fn same(store: &Store<'_>, model: &Model, pool: &[Execution]) {
-    let keys: Vec<RecordKey> = pool.iter().map(|execution| RecordKey::Execution(execution.id)).collect();
+    let keys: Vec<RecordKey> = pool
+        .iter()
+        .map(|execution| RecordKey::Execution(execution.id))
+        .collect();
     let counters = GroupCounter::ALL.map(|counter| CounterKey::Group(pool[0].id, counter));
-    let snapshot = store.load(Load::records(store.home(), keys).with_counters(counters)).await;
+    let snapshot = store
+        .load(Load::records(store.home(), keys).with_counters(counters))
+        .await;
     assert_eq!(snapshot.records, model.records);
     for counter in counters {
-        assert_eq!(snapshot.counter(counter), model.counters.get(&counter).copied().unwrap_or(0), "{counter:?}");
+        assert_eq!(
+            snapshot.counter(counter),
+            model.counters.get(&counter).copied().unwrap_or(0),
+            "{counter:?}"
+        );
     }
 }
-
-type Answer = Result<Vec<(CounterKey, i64)>, (RecordKey, Option<Version>)>;
 
 fn sorted(answer: Answer) -> Answer {
     answer.map(|mut counters| {

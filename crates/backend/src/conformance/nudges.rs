@@ -1,5 +1,6 @@
 //! Nudges: a record is due now, without its version moving.
 
+use ff_core::command::submit::CreateExecution;
 use ff_core::machine::step::Nudge;
 use ff_core::record::{CounterKey, Execution, GroupCounter, Record, RecordKey};
 use ff_core::time::Duration;
@@ -21,8 +22,13 @@ pub(super) async fn a_nudge_stays_until_it_is_cleared_by_its_stamp(store: &Store
     let key = RecordKey::Execution(store.submit(store.command()).await.id);
     nudge(store, Nudge::always(key.clone()), vec![]).await;
     store.advance(Duration::from_hours(1)).await;
-    assert_eq!(store.due_at_home().await, [key.clone()]);
-    clear(store, &key, stamp(store, &key).await.expect("the nudge is read with its record")).await;
+    assert_eq!(store.due_at_home().await, std::slice::from_ref(&key));
+    clear(
+        store,
+        &key,
+        stamp(store, &key).await.expect("the nudge is read with its record"),
+    )
+    .await;
     assert_eq!(store.due_at_home().await, []);
     assert_eq!(stamp(store, &key).await, None);
 }
@@ -35,7 +41,7 @@ pub(super) async fn a_newer_nudge_survives_the_clearing_of_an_older_one(store: &
     let newer = stamp(store, &key).await.expect("nudged");
     assert_ne!(older, newer, "every nudge has a stamp of its own");
     clear(store, &key, older).await;
-    assert_eq!(store.due_at_home().await, [key.clone()]);
+    assert_eq!(store.due_at_home().await, std::slice::from_ref(&key));
     clear(store, &key, newer).await;
     assert_eq!(store.due_at_home().await, []);
     nudge(store, Nudge::always(key.clone()), vec![]).await;
@@ -58,7 +64,10 @@ pub(super) async fn a_refused_commit_nudges_nobody_and_clears_nothing(store: &St
     let [nudged, other] = [store.submit(store.command()).await, store.submit(store.command()).await];
     let [key, other_key] = [nudged.id, other.id].map(RecordKey::Execution);
     nudge(store, Nudge::always(key.clone()), vec![]).await;
-    let stale = Version { counter: 9, tag: store.tag() };
+    let stale = Version {
+        counter: 9,
+        tag: store.tag(),
+    };
     let refused = Transaction {
         nudges: vec![Nudge::always(other_key)],
         clear_nudges: vec![(key.clone(), stamp(store, &key).await.expect("nudged"))],
@@ -70,7 +79,10 @@ pub(super) async fn a_refused_commit_nudges_nobody_and_clears_nothing(store: &St
 
 pub(super) async fn a_cleared_nudge_leaves_the_timer(store: &Store<'_>) {
     let delay_until = Some(store.now().await + Duration::from_secs(60));
-    let command = ff_core::command::submit::CreateExecution { delay_until, ..store.command() };
+    let command = CreateExecution {
+        delay_until,
+        ..store.command()
+    };
     let key = RecordKey::Execution(store.submit(command).await.id);
     nudge(store, Nudge::always(key.clone()), vec![]).await;
     clear(store, &key, stamp(store, &key).await.expect("nudged")).await;
@@ -90,16 +102,35 @@ pub(super) async fn nudges_of_records_not_asked_for_are_not_read(store: &Store<'
 
 /// Commits a nudge beside the creation of some record; a held one, so that it is never due itself.
 async fn nudge(store: &Store<'_>, nudge: Nudge, increments: Vec<(CounterKey, i64)>) {
-    let execution = Execution { id: store.id(), ..store.submit(store.command()).await };
+    let execution = Execution {
+        id: store.id(),
+        ..store.submit(store.command()).await
+    };
     let creation = store.creation(store.home(), [Record::from(execution)]);
-    store.commit(Transaction { nudges: vec![nudge], increments, ..creation }).await;
+    store
+        .commit(Transaction {
+            nudges: vec![nudge],
+            increments,
+            ..creation
+        })
+        .await;
 }
 
 async fn stamp(store: &Store<'_>, key: &RecordKey) -> Option<NudgeStamp> {
-    store.load(Load::records(store.home(), [key.clone()])).await.nudges.get(key).copied()
+    store
+        .load(Load::records(store.home(), [key.clone()]))
+        .await
+        .nudges
+        .get(key)
+        .copied()
 }
 
 async fn clear(store: &Store<'_>, key: &RecordKey, stamp: NudgeStamp) {
     let clear_nudges = vec![(key.clone(), stamp)];
-    store.commit(Transaction { clear_nudges, ..store.transaction(store.home()) }).await;
+    store
+        .commit(Transaction {
+            clear_nudges,
+            ..store.transaction(store.home())
+        })
+        .await;
 }

@@ -17,7 +17,13 @@ use crate::transaction::Transaction;
 
 pub(super) async fn an_input_comes_back_byte_for_byte(store: &Store<'_>) {
     for input in samples(PAYLOAD_BYTES_DEFAULT) {
-        let id = store.submit(CreateExecution { input: input.clone(), ..store.command() }).await.id;
+        let id = store
+            .submit(CreateExecution {
+                input: input.clone(),
+                ..store.command()
+            })
+            .await
+            .id;
         same(&loaded(store, BlobKey::Input(id)).await, &input);
         same(&store.take().await.input, &input);
     }
@@ -26,8 +32,15 @@ pub(super) async fn an_input_comes_back_byte_for_byte(store: &Store<'_>) {
 pub(super) async fn a_result_comes_back_byte_for_byte(store: &Store<'_>) {
     for result in samples(PAYLOAD_BYTES_DEFAULT) {
         let task = store.leased().await;
-        let complete = Complete { fence: Some(fence(&task)), result: Some(result.clone()) };
-        store.step(task.execution.id, |execution, context| lease::complete(execution, &complete, context)).await;
+        let complete = Complete {
+            fence: Some(fence(&task)),
+            result: Some(result.clone()),
+        };
+        store
+            .step(task.execution.id, |execution, context| {
+                lease::complete(execution, &complete, context)
+            })
+            .await;
         same(&loaded(store, BlobKey::Result(task.execution.id)).await, &result);
     }
 }
@@ -37,7 +50,12 @@ pub(super) async fn a_signal_comes_back_byte_for_byte(store: &Store<'_>) {
         let record = signal(SignalId::from_uuid(store.uuid()), store.id());
         let blob = BlobKey::Signal(record.execution_id, record.id);
         let creation = store.creation(store.home(), [Record::from(record)]);
-        store.commit(Transaction { blobs: vec![(blob, payload.clone())], ..creation }).await;
+        store
+            .commit(Transaction {
+                blobs: vec![(blob, payload.clone())],
+                ..creation
+            })
+            .await;
         same(&loaded(store, blob).await, &payload);
     }
 }
@@ -48,9 +66,19 @@ pub(super) async fn a_frame_comes_back_byte_for_byte(store: &Store<'_>) {
     for payload in &samples {
         let mut frame = a_frame(&task, "");
         frame.frame.payload = payload.clone();
-        store.backend().append(vec![frame]).await.remove(0).expect("the lease is live");
+        store
+            .backend()
+            .append(vec![frame])
+            .await
+            .remove(0)
+            .expect("the lease is live");
     }
-    let frames = store.backend().read(everything(task.execution.id, 0)).await.expect("the store answers").frames;
+    let frames = store
+        .backend()
+        .read(everything(task.execution.id, 0))
+        .await
+        .expect("the store answers")
+        .frames;
     assert_eq!(frames.len(), samples.len());
     for (frame, payload) in frames.iter().zip(&samples) {
         same(&frame.payload, payload);
@@ -62,9 +90,21 @@ pub(super) async fn a_summary_comes_back_byte_for_byte(store: &Store<'_>) {
     let mut revision = 0;
     for payload in samples(FRAME_BYTES_MAX) {
         let mut frame = a_frame(&task, "");
-        frame.frame.mode = Keep::Summary { document: payload.bytes.clone(), revision };
-        store.backend().append(vec![frame]).await.remove(0).expect("the revision is right");
-        let frames = store.backend().read(everything(task.execution.id, 0)).await.expect("the store answers");
+        frame.frame.mode = Keep::Summary {
+            document: payload.bytes.clone(),
+            revision,
+        };
+        store
+            .backend()
+            .append(vec![frame])
+            .await
+            .remove(0)
+            .expect("the revision is right");
+        let frames = store
+            .backend()
+            .read(everything(task.execution.id, 0))
+            .await
+            .expect("the store answers");
         let (document, now) = frames.summary.expect("a summary");
         assert!(document == payload.bytes, "{} bytes are the same", payload.len());
         revision = now;
@@ -75,7 +115,10 @@ pub(super) async fn a_summary_comes_back_byte_for_byte(store: &Store<'_>) {
 fn samples(bytes_max: usize) -> Vec<Payload> {
     let mut random = Random::new(4);
     let largest: Vec<u8> = (0..bytes_max).map(|_| random.next().to_le_bytes()[0]).collect();
-    let json = Payload { content_type: ContentType::json(), ..Payload::binary("{ \"a\" : 1.0e3 }") };
+    let json = Payload {
+        content_type: ContentType::json(),
+        ..Payload::binary("{ \"a\" : 1.0e3 }")
+    };
     vec![
         Payload::binary(""),
         Payload::binary((0..=255).collect::<Vec<u8>>()),
@@ -95,5 +138,10 @@ async fn loaded(store: &Store<'_>, blob: BlobKey) -> Payload {
 /// Payloads do not print themselves, so neither does a difference.
 fn same(found: &Payload, wanted: &Payload) {
     assert_eq!(found.content_type, wanted.content_type);
-    assert!(found.bytes == wanted.bytes, "{} bytes came back as {} others", wanted.len(), found.len());
+    assert!(
+        found.bytes == wanted.bytes,
+        "{} bytes came back as {} others",
+        wanted.len(),
+        found.len()
+    );
 }

@@ -19,7 +19,11 @@ pub(super) async fn ten_thousand_executions_nobody_can_run_cost_a_claim_nothing(
     let few = cost(store).await;
     unmatched(store, 99).await;
     let many = cost(store).await;
-    assert!(many <= few * FACTOR, "a claim cost {few} with {SETS} unmatched executions and {many} with {}", SETS * 100);
+    assert!(
+        many <= few * FACTOR,
+        "a claim cost {few} with {SETS} unmatched executions and {many} with {}",
+        SETS * 100
+    );
 }
 
 async fn unmatched(store: &Store<'_>, per_set: usize) {

@@ -2,21 +2,21 @@
 
 use ff_core::command::lease::{Fail, Release};
 use ff_core::command::submit::CreateExecution;
-use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
+use ff_core::id::{AttemptId, BudgetId, ExecutionId, QuotaPolicyId};
 use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{HandOut, HandedOut, Reserved, Surroundings, hand_out};
 use ff_core::machine::{fail, lease, placement};
 use ff_core::name::Category;
+use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
-use ff_core::record::{CounterKey, FlowCounter, GateState, HistorySubject, Record, RecordKey};
-use ff_core::time::{Duration, Timestamp};
+use ff_core::record::{BlobKey, CounterKey, FlowCounter, GateState, HistoryLine, HistorySubject, Record, RecordKey};
+use ff_core::time::Duration;
 
 use super::build::{Store, fence};
 use crate::load::{Load, Snapshot};
 use crate::query::{Listing, Page};
 use crate::reserve::{Reserve, Task};
-use crate::transaction::Version;
 
 pub(super) async fn a_solo_execution_is_leased_as_the_rules_say(store: &Store<'_>) {
     let id = store.submit(store.command()).await.id;
@@ -30,8 +30,17 @@ pub(super) async fn timeouts_and_deadlines_come_with_the_lease(store: &Store<'_>
         attempt_timeout: Some(Duration::from_secs(7)),
         execution_deadline: Some(Duration::from_hours(2)),
     };
-    let policy = Policy { timeout_policy: Some(timeouts), ..Policy::default() };
-    let id = store.submit(CreateExecution { policy, ..store.command() }).await.id;
+    let policy = Policy {
+        timeout_policy: Some(timeouts),
+        ..Policy::default()
+    };
+    let id = store
+        .submit(CreateExecution {
+            policy,
+            ..store.command()
+        })
+        .await
+        .id;
     let task = compared(store, id, HandOut::Lease).await;
     assert!(task.execution.lease().is_some_and(|lease| lease.timeout_at.is_some()));
 }
@@ -45,8 +54,15 @@ pub(super) async fn a_short_lease_time_is_kept(store: &Store<'_>) {
 
 pub(super) async fn a_released_attempt_goes_on_at_its_next_claim(store: &Store<'_>) {
     let task = store.leased().await;
-    let (id, release) = (task.execution.id, Release { fence: Some(fence(&task)) });
-    store.step(id, |execution, context| lease::release(execution, &release, context)).await;
+    let (id, release) = (
+        task.execution.id,
+        Release {
+            fence: Some(fence(&task)),
+        },
+    );
+    store
+        .step(id, |execution, context| lease::release(execution, &release, context))
+        .await;
     let again = compared(store, id, HandOut::Lease).await;
     assert_eq!(again.execution.lease_epoch, 2);
     assert_eq!(attempt_ids(&again), attempt_ids(&task));
@@ -54,13 +70,31 @@ pub(super) async fn a_released_attempt_goes_on_at_its_next_claim(store: &Store<'
 
 pub(super) async fn a_failed_attempt_is_followed_by_a_new_one(store: &Store<'_>) {
     let backoff = Backoff::Fixed { delay: Duration::ZERO };
-    let retry_policy = Some(RetryPolicy { backoff, ..RetryPolicy::default() });
-    let policy = Policy { retry_policy, ..Policy::default() };
-    let id = store.submit(CreateExecution { policy, ..store.command() }).await.id;
+    let retry_policy = Some(RetryPolicy {
+        backoff,
+        ..RetryPolicy::default()
+    });
+    let policy = Policy {
+        retry_policy,
+        ..Policy::default()
+    };
+    let id = store
+        .submit(CreateExecution {
+            policy,
+            ..store.command()
+        })
+        .await
+        .id;
     let task = store.take().await;
     let category = Category::parse("transient").expect("a category");
-    let fail = Fail { fence: Some(fence(&task)), reason: "again".to_owned(), category };
-    store.step(id, |execution, context| fail::fail(execution, &fail, context)).await;
+    let fail = Fail {
+        fence: Some(fence(&task)),
+        reason: "again".to_owned(),
+        category,
+    };
+    store
+        .step(id, |execution, context| fail::fail(execution, &fail, context))
+        .await;
     let again = compared(store, id, HandOut::Lease).await;
     assert_eq!(again.execution.attempt.as_ref().map(|attempt| attempt.index), Some(1));
     assert_ne!(attempt_ids(&again), attempt_ids(&task));
@@ -76,8 +110,23 @@ pub(super) async fn whoever_asks_for_a_grant_gets_a_grant(store: &Store<'_>) {
 pub(super) async fn budgets_and_quotas_leave_a_grant_that_is_not_admitted(store: &Store<'_>) {
     let budget_ids = [BudgetId::from_uuid(store.uuid())].into();
     let quota_policy_id = Some(QuotaPolicyId::from_uuid(store.uuid()));
-    for policy in [Policy { budget_ids, ..Policy::default() }, Policy { quota_policy_id, ..Policy::default() }] {
-        let id = store.submit(CreateExecution { policy, ..store.command() }).await.id;
+    for policy in [
+        Policy {
+            budget_ids,
+            ..Policy::default()
+        },
+        Policy {
+            quota_policy_id,
+            ..Policy::default()
+        },
+    ] {
+        let id = store
+            .submit(CreateExecution {
+                policy,
+                ..store.command()
+            })
+            .await
+            .id;
         let task = compared(store, id, HandOut::Lease).await;
         assert_eq!(task.handed_out, HandedOut::Granted);
         assert!(task.execution.grant().is_some_and(|grant| !grant.admitted));
@@ -114,19 +163,35 @@ pub(super) async fn the_gate_comes_with_the_version_to_guard_on(store: &Store<'_
 
 pub(super) async fn what_is_handed_out_is_bounded_in_bytes(store: &Store<'_>) {
     let input = Payload::binary(vec![7; RESERVE_BYTES_MAX / 4]);
-    for _ in 0..6 {
-        store.submit(CreateExecution { input: input.clone(), ..store.command() }).await;
+    let partitions = store.counts().count(Family::Flow);
+    for n in 0..6 {
+        let id = store.id_in(Partition::flow(n % partitions));
+        let input = input.clone();
+        let command = CreateExecution {
+            input,
+            ..store.command()
+        };
+        store.submit_as(id, command).await;
     }
     let tasks = store.reserve(store.ask(6)).await;
     let bytes: usize = tasks.iter().map(|task| task.input.len()).sum();
-    assert!(!tasks.is_empty() && bytes <= RESERVE_BYTES_MAX, "{} tasks with {bytes} bytes", tasks.len());
+    assert!(
+        !tasks.is_empty() && bytes <= RESERVE_BYTES_MAX,
+        "{} tasks with {bytes} bytes",
+        tasks.len()
+    );
     let rest = store.reserve_all(&store.ask(6)).await;
     assert_eq!(tasks.len() + rest.len(), 6, "the others stay eligible");
 }
 
 pub(super) async fn one_task_is_handed_out_however_large_it_is(store: &Store<'_>) {
     let input = Payload::binary(vec![7; RESERVE_BYTES_MAX + 1]);
-    store.submit(CreateExecution { input: input.clone(), ..store.command() }).await;
+    store
+        .submit(CreateExecution {
+            input: input.clone(),
+            ..store.command()
+        })
+        .await;
     let tasks = store.reserve(store.ask(2)).await;
     assert_eq!(tasks.into_iter().map(|task| task.input).collect::<Vec<_>>(), [input]);
 }
@@ -141,7 +206,8 @@ async fn compare(store: &Store<'_>, id: ExecutionId, ask: Reserve) -> Task {
     let (tag, mode) = (ask.tag, ask.mode);
     let before = everything(store, id).await;
     let key = RecordKey::Execution(id);
-    let (execution, version) = (before.execution(&key).expect("it is stored").clone(), before.version(&key).expect("it is"));
+    let execution = before.execution(&key).expect("it is stored").clone();
+    let version = before.version(&key).expect("a stored record has a version");
     let history_before = history(store, id).await;
     let mut handful = store.backend().reserve(ask).await.expect("the store answers");
     assert_eq!(handful.tasks.len(), 1);
@@ -149,9 +215,18 @@ async fn compare(store: &Store<'_>, id: ExecutionId, ask: Reserve) -> Task {
     let after = everything(store, id).await;
 
     let stamped = task.execution.updated_at;
-    assert!(before.now <= stamped && stamped <= after.now, "stamped by the store's clock");
-    let gate = execution.definition.flow.and_then(|flow| before.gate(&RecordKey::Gate(flow)));
-    let surroundings = Surroundings { now: stamped, gate: gate.map(|gate| gate.state) };
+    assert!(
+        before.now <= stamped && stamped <= after.now,
+        "stamped by the store's clock"
+    );
+    let gate = execution
+        .definition
+        .flow
+        .and_then(|flow| before.gate(&RecordKey::Gate(flow)));
+    let surroundings = Surroundings {
+        now: stamped,
+        gate: gate.map(|gate| gate.state),
+    };
     let wanted = hand_out(&execution, &task.claimant, mode, surroundings);
     assert_eq!(task.execution, wanted.execution);
     assert_eq!(task.handed_out, wanted.handed_out);
@@ -168,45 +243,65 @@ async fn stored(store: &Store<'_>, task: &Task, after: &Snapshot) {
     let id = task.execution.id;
     let record = Record::from(task.execution.clone());
     let found = after.records.get(&RecordKey::Execution(id));
-    assert_eq!(found, Some(&(record.clone(), Version { ..task.version })));
+    assert_eq!(found, Some(&(record.clone(), task.version)));
     assert!(store.audited(id.partition()).await.contains(&record));
     let due_at = placement::due_at(&record).expect("a lease and a grant end by themselves");
     let page = store.due_in(&[id.partition()], 1_000).await;
     let overdue = page.items.iter().any(|item| item.due_at == due_at);
-    assert!(overdue || page.next.is_some_and(|next: Timestamp| next <= due_at), "{page:?} should know {due_at}");
+    assert!(
+        overdue || page.next.is_some_and(|next| next <= due_at),
+        "{page:?} should know {due_at}"
+    );
 }
 
 /// The history and the feed have one line more for a lease, and none for a promise.
-async fn told(store: &Store<'_>, task: &Task, wanted: &Reserved, before: Vec<ff_core::record::HistoryLine>) {
+async fn told(store: &Store<'_>, task: &Task, wanted: &Reserved, before: Vec<HistoryLine>) {
     let id = task.execution.id;
     let lines: Vec<_> = before.into_iter().chain(wanted.history.clone()).collect();
     assert_eq!(history(store, id).await, lines);
     let feed = store.follow(&Listing::Feed(id.partition()), 100, Page::feed).await;
-    let about = |line: &ff_core::record::HistoryLine| line.subject == HistorySubject::Execution(id);
+    let about = |line: &HistoryLine| line.subject == HistorySubject::Execution(id);
     let fed: Vec<_> = feed.into_iter().map(|(_, line)| line).filter(about).collect();
     assert_eq!(fed, lines);
 }
 
 /// The counters of its flow moved by what the reference says, and by nothing else.
 fn counted(wanted: &Reserved, before: &Snapshot, after: &Snapshot) {
-    for key in before.counters.keys().chain(after.counters.keys()) {
-        let moved: i64 = wanted.increments.iter().filter(|(counter, _)| counter == key).map(|(_, by)| by).sum();
+    let moving = wanted.increments.iter().map(|(key, _)| key);
+    for key in before.counters.keys().chain(after.counters.keys()).chain(moving) {
+        let moved: i64 = wanted
+            .increments
+            .iter()
+            .filter(|(counter, _)| counter == key)
+            .map(|(_, by)| by)
+            .sum();
         assert_eq!(after.counter(*key), before.counter(*key) + moved, "{key:?}");
     }
 }
 
 async fn everything(store: &Store<'_>, id: ExecutionId) -> Snapshot {
     let flow = store.execution(id).await.definition.flow;
-    let keys: Vec<RecordKey> = flow.map(RecordKey::Gate).into_iter().chain([RecordKey::Execution(id)]).collect();
-    let counters = flow.into_iter().flat_map(|flow| FlowCounter::all().map(move |counter| CounterKey::Flow(flow, counter)));
+    let keys: Vec<RecordKey> = flow
+        .map(RecordKey::Gate)
+        .into_iter()
+        .chain([RecordKey::Execution(id)])
+        .collect();
+    let counters = flow
+        .into_iter()
+        .flat_map(|flow| FlowCounter::all().map(move |counter| CounterKey::Flow(flow, counter)));
     let load = Load::records(id.partition(), keys).with_counters(counters);
-    store.load(load.with_blobs([ff_core::record::BlobKey::Input(id)])).await
+    store.load(load.with_blobs([BlobKey::Input(id)])).await
 }
 
-async fn history(store: &Store<'_>, id: ExecutionId) -> Vec<ff_core::record::HistoryLine> {
-    store.follow(&Listing::History(HistorySubject::Execution(id)), 100, Page::history).await
+async fn history(store: &Store<'_>, id: ExecutionId) -> Vec<HistoryLine> {
+    store
+        .follow(&Listing::History(HistorySubject::Execution(id)), 100, Page::history)
+        .await
 }
 
-fn attempt_ids(task: &Task) -> Option<(u32, ff_core::id::AttemptId)> {
-    task.execution.attempt.as_ref().map(|attempt| (attempt.index, attempt.id))
+fn attempt_ids(task: &Task) -> Option<(u32, AttemptId)> {
+    task.execution
+        .attempt
+        .as_ref()
+        .map(|attempt| (attempt.index, attempt.id))
 }

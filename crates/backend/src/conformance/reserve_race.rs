@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use ff_core::command::operator::CancelExecution;
 use ff_core::id::ExecutionId;
-use ff_core::machine::operator;
+use ff_core::machine::{Context, operator};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::Record;
+use ff_core::record::{Record, RecordKey};
 
 use super::build::{Store, ids};
 use crate::load::Load;
@@ -17,16 +17,24 @@ const WORKERS: usize = 8;
 
 pub(super) async fn no_two_workers_get_the_same_execution(store: &Store<'_>) {
     let partitions = store.counts().count(Family::Flow).min(16);
-    let commands: Vec<_> = (0..400).map(|n| (store.id_in(Partition::flow(n % partitions)), store.command())).collect();
+    let commands: Vec<_> = (0..400)
+        .map(|n| (store.id_in(Partition::flow(n % partitions)), store.command()))
+        .collect();
     let submitted: BTreeSet<ExecutionId> = commands.iter().map(|(id, _)| *id).collect();
     store.submit_all(commands).await;
     let mut taken = Vec::new();
-    let workers: Vec<_> = (0..WORKERS).map(|_| tokio::spawn(work(store.backend(), asks(store, 200)))).collect();
+    let workers: Vec<_> = (0..WORKERS)
+        .map(|_| tokio::spawn(work(store.backend(), asks(store, 200))))
+        .collect();
     for worker in workers {
         taken.extend(worker.await.expect("the store answers"));
     }
     assert_eq!(taken.len(), submitted.len(), "each is handed out once");
-    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), submitted, "and none is forgotten");
+    assert_eq!(
+        taken.into_iter().collect::<BTreeSet<_>>(),
+        submitted,
+        "and none is forgotten"
+    );
     for partition in (0..partitions).map(Partition::flow) {
         let leased = |record: &Record| matches!(record, Record::Execution(execution) if execution.lease_epoch == 1);
         assert!(store.audited(partition).await.iter().all(leased));
@@ -56,10 +64,13 @@ async fn cancelled(backend: std::sync::Arc<dyn crate::Backend>, transaction: Tra
 }
 
 async fn cancellation(store: &Store<'_>, id: ExecutionId) -> Transaction {
-    let key = ff_core::record::RecordKey::Execution(id);
+    let key = RecordKey::Execution(id);
     let snapshot = store.load(Load::records(id.partition(), [key.clone()])).await;
-    let context = ff_core::machine::Context::engine(snapshot.now);
-    let command = CancelExecution { reason: "enough".to_owned(), fence: None };
+    let context = Context::engine(snapshot.now);
+    let command = CancelExecution {
+        reason: "enough".to_owned(),
+        fence: None,
+    };
     let execution = snapshot.execution(&key).expect("it is stored");
     let step = operator::cancel(execution, &command, &context).expect("it has not ended");
     Transaction::bind(step.draft, &snapshot, store.tag())

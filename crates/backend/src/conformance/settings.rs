@@ -27,13 +27,19 @@ pub(super) async fn a_setting_is_read_back_as_it_was_written(store: &Store<'_>) 
 
 pub(super) async fn a_setting_is_written_only_if_it_is_what_was_expected(store: &Store<'_>) {
     let first = put(store, "key", json!(1), Expected::Absent).await;
-    assert_eq!(one(store, write("key", json!(2), Expected::Absent)).await, SettingsReply::Conflict(Some(first.clone())));
+    assert_eq!(
+        one(store, write("key", json!(2), Expected::Absent)).await,
+        SettingsReply::Conflict(Some(first.clone()))
+    );
     let second = put(store, "key", json!(2), Expected::Revision(first.revision)).await;
     let stale = write("key", json!(3), Expected::Revision(first.revision));
     assert_eq!(one(store, stale).await, SettingsReply::Conflict(Some(second.clone())));
     let absent = write("other", json!(3), Expected::Revision(second.revision));
     assert_eq!(one(store, absent).await, SettingsReply::Conflict(None));
-    assert_eq!((get(store, "key").await, get(store, "other").await), (Some(second), None));
+    assert_eq!(
+        (get(store, "key").await, get(store, "other").await),
+        (Some(second), None)
+    );
 }
 
 pub(super) async fn a_setting_is_deleted_only_if_it_is_what_was_expected(store: &Store<'_>) {
@@ -41,20 +47,35 @@ pub(super) async fn a_setting_is_deleted_only_if_it_is_what_was_expected(store: 
     let second = put(store, "key", json!(2), Expected::Anything).await;
     let stale = delete("key", Expected::Revision(first.revision));
     assert_eq!(one(store, stale).await, SettingsReply::Conflict(Some(second.clone())));
-    assert_eq!(one(store, delete("key", Expected::Revision(second.revision))).await, SettingsReply::Absent);
+    assert_eq!(
+        one(store, delete("key", Expected::Revision(second.revision))).await,
+        SettingsReply::Absent
+    );
     assert_eq!(get(store, "key").await, None);
-    assert_eq!(one(store, delete("key", Expected::Anything)).await, SettingsReply::Absent);
+    assert_eq!(
+        one(store, delete("key", Expected::Anything)).await,
+        SettingsReply::Absent
+    );
 }
 
 pub(super) async fn a_revision_is_never_given_twice(store: &Store<'_>) {
     let mut revisions = BTreeSet::new();
     for n in 0..10 {
         let written = put(store, "key", json!(0), Expected::Anything).await;
-        assert!(revisions.insert(written.revision), "{revisions:?} has {} already", written.revision);
+        assert!(
+            revisions.insert(written.revision),
+            "{revisions:?} has {} already",
+            written.revision
+        );
         match n % 3 {
             1 => drop(one(store, delete("key", Expected::Anything)).await),
             2 => {
-                let short = SettingsOp::Put { key: "key".to_owned(), value: json!(1), expected: Expected::Anything, ttl: Some(Duration::from_secs(1)) };
+                let short = SettingsOp::Put {
+                    key: "key".to_owned(),
+                    value: json!(1),
+                    expected: Expected::Anything,
+                    ttl: Some(Duration::from_secs(1)),
+                };
                 assert!(revisions.insert(found(one(store, short).await).revision));
                 store.advance(Duration::from_secs(2)).await;
             }
@@ -65,7 +86,12 @@ pub(super) async fn a_revision_is_never_given_twice(store: &Store<'_>) {
 
 pub(super) async fn a_setting_is_gone_after_its_time(store: &Store<'_>) {
     let ttl = Some(Duration::from_hours(1));
-    let timed = SettingsOp::Put { key: "key".to_owned(), value: json!(1), expected: Expected::Absent, ttl };
+    let timed = SettingsOp::Put {
+        key: "key".to_owned(),
+        value: json!(1),
+        expected: Expected::Absent,
+        ttl,
+    };
     let written = found(one(store, timed.clone()).await);
     let expires_at = written.expires_at.expect("it expires");
     assert_eq!(expires_at, written.updated_at + Duration::from_hours(1));
@@ -81,7 +107,12 @@ pub(super) async fn a_setting_is_gone_after_its_time(store: &Store<'_>) {
 
 pub(super) async fn a_setting_written_again_has_a_new_time(store: &Store<'_>) {
     let ttl = Some(Duration::from_secs(60));
-    let timed = SettingsOp::Put { key: "key".to_owned(), value: json!(1), expected: Expected::Anything, ttl };
+    let timed = SettingsOp::Put {
+        key: "key".to_owned(),
+        value: json!(1),
+        expected: Expected::Anything,
+        ttl,
+    };
     found(one(store, timed.clone()).await);
     store.advance(Duration::from_secs(40)).await;
     found(one(store, timed).await);
@@ -93,7 +124,19 @@ pub(super) async fn a_setting_written_again_has_a_new_time(store: &Store<'_>) {
 }
 
 pub(super) async fn settings_are_listed_by_prefix_in_order(store: &Store<'_>) {
-    let keys = ["a", "a%", "a/", "a/1", "a/10", "a/2", "a_b", "aab", "b", "größe", "größe/1"];
+    let keys = [
+        "a",
+        "a%",
+        "a/",
+        "a/1",
+        "a/10",
+        "a/2",
+        "a_b",
+        "aab",
+        "b",
+        "größe",
+        "größe/1",
+    ];
     for key in keys {
         put(store, key, json!(key), Expected::Absent).await;
     }
@@ -123,7 +166,10 @@ pub(super) async fn several_operations_are_answered_in_order(store: &Store<'_>) 
     assert_eq!(replies.len(), 4);
     assert!(matches!(&replies[0], SettingsReply::Found(setting) if setting.key == "a"));
     assert!(matches!(&replies[1], SettingsReply::Conflict(Some(setting)) if setting.value == json!(1)));
-    assert!(matches!(&replies[2], SettingsReply::Found(setting) if setting.key == "b"), "one conflict stops nothing");
+    assert!(
+        matches!(&replies[2], SettingsReply::Found(setting) if setting.key == "b"),
+        "one conflict stops nothing"
+    );
     assert_eq!(replies[3], SettingsReply::Absent);
 }
 
@@ -141,18 +187,29 @@ pub(super) async fn of_many_writers_of_one_revision_one_wins(store: &Store<'_>) 
             .collect();
         let mut won = 0;
         for call in calls {
-            won += usize::from(matches!(call.await.expect("the store answers"), SettingsReply::Found(_)));
+            won += usize::from(matches!(
+                call.await.expect("the store answers"),
+                SettingsReply::Found(_)
+            ));
         }
         assert_eq!(won, 1, "round {round}");
     }
 }
 
 fn write(key: &str, value: Value, expected: Expected) -> SettingsOp {
-    SettingsOp::Put { key: key.to_owned(), value, expected, ttl: None }
+    SettingsOp::Put {
+        key: key.to_owned(),
+        value,
+        expected,
+        ttl: None,
+    }
 }
 
 fn delete(key: &str, expected: Expected) -> SettingsOp {
-    SettingsOp::Delete { key: key.to_owned(), expected }
+    SettingsOp::Delete {
+        key: key.to_owned(),
+        expected,
+    }
 }
 
 async fn one(store: &Store<'_>, op: SettingsOp) -> SettingsReply {
@@ -181,7 +238,11 @@ async fn get(store: &Store<'_>, key: &str) -> Option<Setting> {
 }
 
 async fn list(store: &Store<'_>, prefix: &str, after: Option<&str>, limit: usize) -> Vec<Setting> {
-    let op = SettingsOp::List { prefix: prefix.to_owned(), after: after.map(str::to_owned), limit };
+    let op = SettingsOp::List {
+        prefix: prefix.to_owned(),
+        after: after.map(str::to_owned),
+        limit,
+    };
     match one(store, op).await {
         SettingsReply::Page(settings) => settings,
         other => panic!("a list is a page, got {other:?}"),

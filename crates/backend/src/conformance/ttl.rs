@@ -1,5 +1,6 @@
 //! Records that are gone by themselves.
 
+use ff_core::id::ExecutionId;
 use ff_core::name::Namespace;
 use ff_core::record::{IdempotencyScope, Record, RecordKey, SubmissionKeyRecord};
 use ff_core::time::Duration;
@@ -22,8 +23,17 @@ pub(super) async fn a_record_is_gone_after_its_time_to_live(store: &Store<'_>) {
     store.advance(TTL).await;
     assert_eq!(store.record(store.home(), record.key()).await, None);
     assert_eq!(store.audited(store.home()).await, []);
-    let put = Put { record: record.clone(), expected: Some(version), ttl: None };
-    let answer = store.try_commit(Transaction { puts: vec![put], ..store.transaction(store.home()) }).await;
+    let put = Put {
+        record: record.clone(),
+        expected: Some(version),
+        ttl: None,
+    };
+    let answer = store
+        .try_commit(Transaction {
+            puts: vec![put],
+            ..store.transaction(store.home())
+        })
+        .await;
     assert_eq!(conflict(answer), (record.key(), None));
 }
 
@@ -31,11 +41,19 @@ pub(super) async fn a_record_whose_time_is_over_may_be_created_again(store: &Sto
     let (record, _) = remembered(store).await;
     store.advance(TTL).await;
     let guards = vec![(record.key(), None)];
-    store.commit(Transaction { guards, ..store.transaction(store.home()) }).await;
+    store
+        .commit(Transaction {
+            guards,
+            ..store.transaction(store.home())
+        })
+        .await;
     let again = creation(store);
     let tag = again.tag;
     store.commit(again).await;
-    assert_eq!(store.record(store.home(), record.key()).await, Some((record, Version::first(tag))));
+    assert_eq!(
+        store.record(store.home(), record.key()).await,
+        Some((record, Version::first(tag)))
+    );
 }
 
 pub(super) async fn the_time_to_live_starts_again_with_the_record(store: &Store<'_>) {
@@ -58,14 +76,21 @@ fn key_record() -> Record {
     Record::SubmissionKey(SubmissionKeyRecord {
         scope: IdempotencyScope::Namespace(Namespace::default_namespace()),
         key: key("order-1"),
-        execution_id: ff_core::id::ExecutionId::new(0, uuid::Uuid::from_u128(1)),
+        execution_id: ExecutionId::new(0, uuid::Uuid::from_u128(1)),
         content_digest: "digest".to_owned(),
     })
 }
 
 fn creation(store: &Store<'_>) -> Transaction {
-    let put = Put { record: key_record(), expected: None, ttl: Some(TTL) };
-    Transaction { puts: vec![put], ..store.transaction(store.home()) }
+    let put = Put {
+        record: key_record(),
+        expected: None,
+        ttl: Some(TTL),
+    };
+    Transaction {
+        puts: vec![put],
+        ..store.transaction(store.home())
+    }
 }
 
 async fn remembered(store: &Store<'_>) -> (Record, Version) {

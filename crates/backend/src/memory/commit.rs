@@ -1,16 +1,16 @@
 //! Transactions: compare, refuse, apply.
 
 use ff_core::id::{ExecutionId, FlowId, SignalId};
-use ff_core::machine::placement::{Placement, placement};
+use ff_core::machine::placement::Placement;
 use ff_core::machine::step::{Nudge, StreamEnd};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, Record, RecordKey};
+use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, RecordKey};
 use uuid::Uuid;
 
 use super::flaw::Flaw;
-use super::store::Store;
+use super::store::{Entries, Store};
 use crate::hint::Hint;
-use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Transaction, Version};
+use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Tag, Transaction, Version};
 
 /// What a transaction does with a record it names.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,13 +78,13 @@ impl Store {
         if !transaction.limits_queues || self.flawed(Flaw::QueueLimitIgnored) {
             return Ok(());
         }
-        let wanted = transaction.puts.iter().filter_map(|put| match &put.record {
-            Record::Execution(execution) => match placement(execution) {
-                Placement::Eligible { queue, .. } => Some(queue),
+        let wanted = transaction
+            .puts
+            .iter()
+            .filter_map(|put| match Entries::of(&put.record).placement {
+                Some(Placement::Eligible { queue, .. }) => Some(queue),
                 _ => None,
-            },
-            _ => None,
-        });
+            });
         if self.queues.would_overflow(transaction.partition, wanted) {
             return Err(CommitError::TooManyQueues);
         }
@@ -95,10 +95,7 @@ impl Store {
     fn apply(&mut self, transaction: Transaction) -> Committed {
         let at = transaction.partition;
         for put in transaction.puts {
-            let version = put
-                .expected
-                .map_or(Version::first(transaction.tag), |found| found.next(transaction.tag));
-            self.put(at, put, version);
+            self.put(at, put, transaction.tag);
         }
         for (key, payload) in transaction.blobs {
             let payload = self.garbled(payload);
@@ -127,7 +124,8 @@ impl Store {
         }
     }
 
-    pub(super) fn put(&mut self, at: Partition, put: Put, version: Version) {
+    pub(super) fn put(&mut self, at: Partition, put: Put, tag: Tag) {
+        let version = put.expected.map_or(Version::first(tag), |found| found.next(tag));
         let expires_at = put.ttl.map(|ttl| self.now + ttl);
         self.write(at, put.record, version, expires_at);
     }

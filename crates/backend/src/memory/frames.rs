@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::machine::step::ClosedReason;
-use ff_core::record::Execution;
 use ff_core::time::{Duration, Timestamp};
 
 use super::flaw::Flaw;
@@ -88,7 +87,7 @@ impl Store {
     pub(super) fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
         let now = self.now;
         if !self.flawed(Flaw::FrameFenceIgnored) {
-            self.check_fence(&append)?;
+            append.check(self.execution(append.execution_id).map(|(execution, _)| execution), now)?;
         }
         let (trims, overwrites) = (
             !self.flawed(Flaw::FrameTrimIgnored),
@@ -122,28 +121,6 @@ impl Store {
             attempt_index,
         });
         Ok(Appended { frame_id, count, now })
-    }
-
-    fn check_fence(&self, append: &Append) -> Result<(), AppendError> {
-        let (execution, _) = self.execution(append.execution_id).ok_or(AppendError::StaleOwner)?;
-        let attempt = execution.attempt.as_ref().ok_or(AppendError::StaleOwner)?;
-        let followed = append.attempt_index < attempt.index;
-        let ended = append.attempt_index == attempt.index && attempt.end.is_some();
-        if followed || ended {
-            return Err(AppendError::Closed);
-        }
-        if append.attempt_index != attempt.index || !self.holds_lease(execution, append) {
-            return Err(AppendError::StaleOwner);
-        }
-        Ok(())
-    }
-
-    fn holds_lease(&self, execution: &Execution, append: &Append) -> bool {
-        let (Some(lease), Some(attempt)) = (execution.lease(), &execution.attempt) else {
-            return false;
-        };
-        let live = !lease.is_expired() && !lease.expires_at.has_come(self.now);
-        live && lease.fence(attempt.id) == append.fence
     }
 
     /// Reads part of an attempt's output.

@@ -29,11 +29,6 @@ impl<K: Ord, V: Ord> Groups<K, V> {
         }
     }
 
-    /// Whether anything is under `key`.
-    pub(super) fn contains_key(&self, key: &K) -> bool {
-        self.0.contains_key(key)
-    }
-
     /// What is under `key`.
     pub(super) fn get(&self, key: &K) -> Option<&BTreeSet<V>> {
         self.0.get(key)

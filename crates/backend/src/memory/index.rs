@@ -12,7 +12,7 @@ use crate::transaction::Version;
 
 impl Entries {
     /// Where a record belongs.
-    fn of(record: &Record) -> Self {
+    pub(super) fn of(record: &Record) -> Self {
         Self {
             placement: match record {
                 Record::Execution(execution) => Some(placement::placement(execution)),

@@ -93,9 +93,9 @@ impl MemoryBackend {
         self.lock().now
     }
 
-    /// How many entries of queues and records `reserve` has visited so far: its cost, for tests that bound it.
+    /// How many entries of queues `reserve` has visited so far: its cost, for tests that bound it.
     pub fn entries_visited(&self) -> u64 {
-        self.lock().entries_visited
+        self.lock().queues.visited
     }
 
     fn lock(&self) -> MutexGuard<'_, Store> {
@@ -157,7 +157,7 @@ impl Backend for MemoryBackend {
     }
 
     fn hints(&self) -> HintStream {
-        HintStream::new(self.lock().hints.subscribe())
+        self.lock().hints.subscribe()
     }
 
     async fn ping(&self) -> Result<Timestamp> {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::capability::Signature;
 use ff_core::id::ExecutionId;
-use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::{QueueKey, Score};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
 
 use super::groups::Groups;
+use crate::queues::QueueCounts;
 
 /// Every queue, seen from two sides: across partitions for handing out, per partition for limits and listings.
 #[derive(Default)]
@@ -20,17 +20,21 @@ pub(super) struct Queues {
     /// Where each execution stands, so that it leaves exactly there.
     places: BTreeMap<ExecutionId, (QueueKey, Score)>,
     ages: Groups<(Namespace, LaneId), (Timestamp, ExecutionId)>,
+    /// Entries [`Queues::best`] ever looked at.
+    pub(super) visited: u64,
+    counts: QueueCounts,
 }
 
 impl Queues {
     /// Adds an execution to the queue it wants, or to the one that takes its place; whether that queue was empty.
     pub(super) fn insert(&mut self, wanted: &QueueKey, score: Score) -> bool {
         let partition = score.id.partition();
-        let queue = self.queue_for(partition, wanted);
+        let queue = self.counts.queue_for(partition, wanted);
         self.ages.insert(lane_of(&queue), (score.created_at, score.id));
         self.across.insert(queue.clone(), score);
         self.places.insert(score.id, (queue.clone(), score));
-        self.within.entry(partition).or_default().insert(queue, score)
+        self.within.entry(partition).or_default().insert(queue.clone(), score);
+        self.counts.enter(partition, &queue)
     }
 
     /// Removes an execution from wherever it stands.
@@ -43,11 +47,12 @@ impl Queues {
         if let Some(within) = self.within.get_mut(&id.partition()) {
             within.remove(&queue, &score);
         }
+        self.counts.leave(id.partition(), &queue);
     }
 
     /// The best of a lane whose signature is `runnable`, at most `limit` of them. Other queues cost one look at their key.
     pub(super) fn best(
-        &self,
+        &mut self,
         (namespace, lane): (&Namespace, &LaneId),
         limit: usize,
         runnable: impl Fn(&Signature) -> bool,
@@ -57,6 +62,7 @@ impl Queues {
             .flat_map(|(_, scores)| scores.iter().take(limit))
             .copied()
             .collect();
+        self.visited += best.len() as u64;
         best.sort_unstable();
         best.truncate(limit);
         best
@@ -83,43 +89,7 @@ impl Queues {
 
     /// Whether adding to these queues would open one too many in a lane of the partition.
     pub(super) fn would_overflow(&self, partition: Partition, wanted: impl Iterator<Item = QueueKey>) -> bool {
-        let Some(within) = self.within.get(&partition) else {
-            return false;
-        };
-        let queues = wanted.map(|wanted| self.queue_for(partition, &wanted));
-        let opening: BTreeSet<QueueKey> = queues.filter(|queue| !within.contains_key(queue)).collect();
-        opening.iter().any(|queue| {
-            let open = lane_queues(within, &queue.namespace, &queue.lane).count();
-            let more = opening.iter().filter(|other| lane_of(other) == lane_of(queue)).count();
-            open + more > QUEUES_MAX
-        })
-    }
-
-    /// Beyond a number of budget sets, further ones stand in the queue of their capabilities and quota without budgets:
-    /// that one is never skipped for a closed budget, and admission checks them.
-    fn queue_for(&self, partition: Partition, wanted: &QueueKey) -> QueueKey {
-        let Some(within) = self.within.get(&partition) else {
-            return wanted.clone();
-        };
-        let is_sibling = |queue: &QueueKey| {
-            !queue.signature.budgets.is_empty()
-                && queue.signature.capabilities == wanted.signature.capabilities
-                && queue.signature.quota == wanted.signature.quota
-        };
-        let siblings = || lane_queues(within, &wanted.namespace, &wanted.lane).filter(|(queue, _)| is_sibling(queue));
-        let own = wanted.signature.budgets.is_empty() || within.contains_key(wanted);
-        if own || siblings().count() < BUDGET_SETS_MAX {
-            return wanted.clone();
-        }
-        let budgets = BTreeSet::new();
-        let signature = Signature {
-            budgets,
-            ..wanted.signature.clone()
-        };
-        QueueKey {
-            signature,
-            ..wanted.clone()
-        }
+        self.counts.would_overflow(partition, wanted)
     }
 }
 
@@ -140,4 +110,47 @@ fn lane_queues<'a>(
     queues
         .range(first..)
         .take_while(move |(queue, _)| queue.namespace == *namespace && queue.lane == *lane)
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::id::BudgetId;
+    use ff_core::limits::BUDGET_SETS_MAX;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn queue(budget: usize) -> QueueKey {
+        let budgets = BTreeSet::from([BudgetId::from_uuid(Uuid::from_u128(budget as u128))]);
+        QueueKey {
+            namespace: Namespace::default_namespace(),
+            lane: LaneId::default_lane(),
+            signature: Signature {
+                budgets,
+                ..Signature::default()
+            },
+        }
+    }
+
+    fn score(number: usize) -> Score {
+        Score {
+            priority: std::cmp::Reverse(0),
+            created_at: Timestamp::from_millis(1),
+            id: ExecutionId::new(0, Uuid::from_u128(number as u128)),
+        }
+    }
+
+    #[test]
+    fn an_execution_leaves_the_shared_queue_though_its_own_could_be_opened_by_now() {
+        let mut queues = Queues::default();
+        for number in 0..=BUDGET_SETS_MAX {
+            queues.insert(&queue(number), score(number));
+        }
+        let shared = |queues: &Queues| queues.keys().filter(|queue| queue.signature.budgets.is_empty()).count();
+        assert_eq!(shared(&queues), 1);
+        queues.remove(score(0).id);
+        queues.remove(score(BUDGET_SETS_MAX).id);
+        assert_eq!(shared(&queues), 0);
+        assert_eq!(queues.keys().count(), BUDGET_SETS_MAX - 1);
+    }
 }

@@ -25,7 +25,6 @@ impl Store {
             let best = self
                 .queues
                 .best((&ask.namespace, lane), wanted, |signature| may_run(&ask, signature));
-            self.entries_visited += best.len() as u64;
             for (score, claimant) in best.iter().zip(&ask.claimants[handful.tasks.len()..]) {
                 bytes += self.input_bytes(score.id);
                 if bytes > RESERVE_BYTES_MAX as u64

@@ -17,9 +17,9 @@ use super::feed::{Feed, History};
 use super::flaw::Flaw;
 use super::frames::Stream;
 use super::groups::Groups;
-use super::hints::Hints;
 use super::queues::Queues;
 use super::settings::SettingsTable;
+use crate::hint::HintBoard;
 use crate::transaction::Version;
 
 /// Lines a partition's feed keeps unless told otherwise.
@@ -42,10 +42,9 @@ pub(super) struct Store {
     pub(super) usage_seen: UsageSeen,
     pub(super) quotas: BTreeMap<QuotaPolicyId, Quota>,
     pub(super) settings: SettingsTable,
-    pub(super) hints: Hints,
+    pub(super) hints: HintBoard,
     /// Nudges ever made; each one's number is its stamp.
     pub(super) nudges_made: u64,
-    pub(super) entries_visited: u64,
     pub(super) flaw: Option<Flaw>,
 }
 
@@ -93,9 +92,8 @@ impl Store {
             usage_seen: UsageSeen::default(),
             quotas: BTreeMap::new(),
             settings: SettingsTable::default(),
-            hints: Hints::new(),
+            hints: HintBoard::default(),
             nudges_made: 0,
-            entries_visited: 0,
             flaw: None,
         }
     }

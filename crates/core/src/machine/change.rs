@@ -9,6 +9,7 @@ use super::step::{ClosedReason, Draft, Nudge, Step, StreamEnd, count_member};
 use super::time;
 use crate::error::{Code, Rejection};
 use crate::id::EffectId;
+use crate::payload::Payload;
 use crate::record::{
     AttemptEnd, AttemptEndState, AttemptKind, CancelSource, CounterKey, Delay, Effect, EffectKind, EndedLease,
     Execution, Failure, FlowCounter, GateState, Happening, HistoryLine, HistorySubject, Lease, LeaseEnd,
@@ -38,6 +39,7 @@ pub(crate) struct Ending {
     pub(crate) failure: Option<Failure>,
     pub(crate) reason: Option<String>,
     pub(crate) cancel_source: Option<CancelSource>,
+    pub(crate) result_bytes: Option<u64>,
 }
 
 impl<'a> Change<'a> {
@@ -135,7 +137,9 @@ impl<'a> Change<'a> {
         {
             return;
         }
-        attempt.leased += self.now.since(lease.acquired_at);
+        // What lies after the end of its time was nobody's, however late that end was noticed.
+        let ran_out_at = lease.timeout_at.unwrap_or(Timestamp::MAX).min(lease.expires_at);
+        attempt.leased += self.now.min(ran_out_at).since(lease.acquired_at);
         self.after.ended_lease = Some(EndedLease::of(lease, attempt.id, end));
         if let Some(grant_id) = lease.grant {
             self.release_slot(grant_id);
@@ -282,6 +286,7 @@ impl<'a> Change<'a> {
             failure: ending.failure,
             reason: ending.reason,
             cancel_source: ending.cancel_source,
+            result_bytes: ending.result_bytes,
             delete_at,
             deleting: false,
         });
@@ -304,8 +309,11 @@ impl<'a> Change<'a> {
 }
 
 impl Ending {
-    pub(crate) fn success() -> Self {
-        Self::of(OutcomeKind::Success, Happening::Completed, ClosedReason::Success)
+    pub(crate) fn success(result: Option<&Payload>) -> Self {
+        Self {
+            result_bytes: result.map(|result| result.len() as u64),
+            ..Self::of(OutcomeKind::Success, Happening::Completed, ClosedReason::Success)
+        }
     }
 
     pub(crate) fn failed(failure: Failure, closed: ClosedReason) -> Self {
@@ -349,6 +357,7 @@ impl Ending {
             failure: None,
             reason: None,
             cancel_source: None,
+            result_bytes: None,
         }
     }
 

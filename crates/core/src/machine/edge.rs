@@ -1,6 +1,4 @@
-//! Dependencies: stage_dependency_edge, apply_dependency_to_child, and the search that keeps a flow acyclic.
-
-use std::collections::{BTreeSet, VecDeque};
+//! Dependencies: stage_dependency_edge and apply_dependency_to_child.
 
 use super::change::Change;
 use super::context::Context;
@@ -10,8 +8,9 @@ use super::step::{Draft, Nudge, Step};
 use crate::command::flow::{Applied, StageDependencyEdge, Staged};
 use crate::error::{Code, Rejection};
 use crate::id::ExecutionId;
-use crate::limits::{FOLLOW_UP_CHUNK, GRAPH_SEARCH_NODES_MAX};
 use crate::record::{CounterKey, Edge, EdgeGroupPolicy, EdgeState, Execution, GroupCounter, Happening, RecordKey};
+
+pub use super::cycle::{CycleSearch, CycleVerdict};
 
 /// Both ends of a dependency as they were loaded.
 #[derive(Clone, Copy, Debug)]
@@ -211,84 +210,4 @@ fn block(change: &mut Change<'_>, policy: EdgeGroupPolicy, counts: &Counts) {
         change.draft.nudge(Nudge::always(RecordKey::Execution(change.after.id)));
     }
     group::decide(change, counts);
-}
-
-/// What a search for a cycle found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CycleVerdict {
-    /// The new edge closes no cycle.
-    Clear,
-    /// The upstream can be reached from the downstream: the new edge would close a cycle.
-    Cycle,
-    /// More nodes than a search may visit.
-    TooLarge,
-}
-
-impl CycleVerdict {
-    fn check(self, command: &StageDependencyEdge) -> Result<(), Rejection> {
-        let StageDependencyEdge {
-            upstream, downstream, ..
-        } = command;
-        match self {
-            CycleVerdict::Clear => Ok(()),
-            CycleVerdict::Cycle => {
-                let detail = format!("{upstream} depends on {downstream} already, directly or through others");
-                Err(Code::CycleDetected.because(detail))
-            }
-            CycleVerdict::TooLarge => {
-                let detail =
-                    format!("more than {GRAPH_SEARCH_NODES_MAX} members follow {downstream}: use create_flow_graph");
-                Err(Code::GraphTooLarge.because(detail))
-            }
-        }
-    }
-}
-
-/// Looks for a path from the downstream of a new edge back to its upstream. Whoever holds the edges feeds it:
-/// ask for the next frontier, list every outbound edge of its nodes, feed them, until the frontier is empty.
-#[derive(Clone, Debug)]
-pub struct CycleSearch {
-    target: ExecutionId,
-    seen: BTreeSet<ExecutionId>,
-    unvisited: VecDeque<ExecutionId>,
-}
-
-impl CycleSearch {
-    /// A search for `upstream` from `downstream`.
-    pub fn new(downstream: ExecutionId, upstream: ExecutionId) -> Self {
-        Self {
-            target: upstream,
-            seen: BTreeSet::from([downstream]),
-            unvisited: VecDeque::from([downstream]),
-        }
-    }
-
-    /// What was found. Final once the next frontier is empty.
-    pub fn verdict(&self) -> CycleVerdict {
-        if self.seen.contains(&self.target) {
-            CycleVerdict::Cycle
-        } else if self.seen.len() > GRAPH_SEARCH_NODES_MAX {
-            CycleVerdict::TooLarge
-        } else {
-            CycleVerdict::Clear
-        }
-    }
-
-    /// The nodes whose outbound edges are wanted next; empty once the search is over.
-    pub fn next_frontier(&mut self) -> Vec<ExecutionId> {
-        if self.verdict() != CycleVerdict::Clear {
-            return Vec::new();
-        }
-        let nodes = self.unvisited.len().min(FOLLOW_UP_CHUNK);
-        self.unvisited.drain(..nodes).collect()
-    }
-
-    /// Follows edges out of the last frontier. May be called several times per frontier.
-    pub fn feed<'e>(&mut self, edges: impl IntoIterator<Item = &'e Edge>) {
-        for edge in edges {
-            if self.seen.insert(edge.downstream) {
-                self.unvisited.push_back(edge.downstream);
-            }
-        }
-    }
 }

@@ -8,6 +8,7 @@ use super::step::Step;
 use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress, UsageRecorded,
 };
+use crate::digest::Digest;
 use crate::error::{Code, Rejection};
 use crate::limits;
 use crate::name::RequestId;
@@ -157,7 +158,7 @@ pub fn complete(execution: &Execution, command: &Complete, context: &Context) ->
     }
     fence::confirm(&mut change);
     change.end_lease(LeaseEnd::Completed);
-    change.terminate(Ending::success());
+    change.terminate(Ending::success(command.result.as_ref()));
     if let Some(result) = &command.result {
         change.draft.blobs.push((BlobKey::Result(execution.id), result.clone()));
     }
@@ -173,8 +174,12 @@ pub fn report_usage(
     check_deltas(&command.deltas)?;
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
-    let request_id = command.request_id.clone().or_else(|| request_of(command));
-    if change.after.requests.find(request_id.as_ref()) == Some(&RequestOutcome::UsageRecorded) {
+    let request_id = identity(command);
+    if change
+        .after
+        .requests
+        .remembers(request_id.as_ref(), &RequestOutcome::UsageRecorded)
+    {
         return Ok(change.finish(UsageRecorded::Already));
     }
     fence::hold(&mut change, fence)?;
@@ -205,10 +210,15 @@ pub fn report_usage(
     Ok(change.finish(UsageRecorded::Now))
 }
 
-/// A report without a request id is recognised by its dedup key, so that the attempt does not count it twice either.
-fn request_of(command: &ReportUsage) -> Option<RequestId> {
-    let key = command.dedup_key.as_ref()?;
-    RequestId::parse(key.as_str()).ok()
+/// What a repeated report is recognised by, so that the attempt does not count it twice either: its dedup key, which is
+/// the budget's and may come with another request, or else its request id.
+fn identity(command: &ReportUsage) -> Option<RequestId> {
+    let Some(key) = &command.dedup_key else {
+        return command.request_id.clone();
+    };
+    let budget = command.budget_id.uuid();
+    let digest = Digest::of("usage", [budget.as_bytes(), key.as_str().as_bytes()]);
+    RequestId::parse(digest.to_string()).ok()
 }
 
 /// active → active, with a request to stop that becomes a cancellation if it is not followed in time.

@@ -42,11 +42,12 @@ pub fn join(
     context: &Context,
 ) -> Result<(), Rejection> {
     let loaded = membership.flow;
-    loaded.check_takes_members()?;
-    check_room(loaded)?;
     let Some(created) = draft.execution(id) else {
+        // A repeated submission: its first one made it a member.
         return Ok(());
     };
+    loaded.check_takes_members()?;
+    check_room(loaded)?;
     check_namespace(loaded, created)?;
     let mut member = created.clone();
     let before = public_state(&member);

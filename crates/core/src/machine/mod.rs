@@ -29,8 +29,8 @@
 //! | [`worker`], [`lane`] | register_worker, heartbeat, deregister; lane states |
 //! | [`time`] | everything that happens because a moment has come |
 //!
-//! [`change`] holds the moves every rule is made of, [`step`] what a rule answers, [`fence`] who may act as the holder,
-//! [`placement`] which index a record belongs in, [`follow_up`] what pages of follow-up work owe to their record.
+//! `change` holds the moves every rule is made of, [`step`] what a rule answers, `fence` who may act as the holder,
+//! [`placement`] which index a record belongs in, `follow_up` what pages of follow-up work owe to their record.
 
 pub mod admission;
 pub mod approval;
@@ -40,6 +40,7 @@ mod chosen;
 pub mod claim;
 pub mod condition;
 mod context;
+mod cycle;
 pub mod edge;
 pub mod fail;
 mod fence;

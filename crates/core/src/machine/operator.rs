@@ -86,8 +86,15 @@ pub fn revoke_lease(
     command: &RevokeLease,
     context: &Context,
 ) -> Result<Step<Revoked>, Rejection> {
+    if let Some(reason) = &command.reason {
+        check_text("reason", reason)?;
+    }
     let mut change = Change::begin(execution, context)?;
-    if change.after.requests.find(command.request_id.as_ref()) == Some(&RequestOutcome::Revoked) {
+    if change
+        .after
+        .requests
+        .remembers(command.request_id.as_ref(), &RequestOutcome::Revoked)
+    {
         return Ok(change.finish(Revoked::Now));
     }
     let expected = command.expected_lease_epoch;

@@ -25,7 +25,11 @@ pub fn replay(
     context: &Context,
 ) -> Result<Step<Replayed>, Rejection> {
     let mut change = Change::begin(execution, context)?;
-    if change.after.requests.find(command.request_id.as_ref()) == Some(&RequestOutcome::Replayed) {
+    if change
+        .after
+        .requests
+        .remembers(command.request_id.as_ref(), &RequestOutcome::Replayed)
+    {
         return Ok(change.finish(Replayed::Already));
     }
     check(&mut change)?;

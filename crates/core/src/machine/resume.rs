@@ -44,7 +44,11 @@ pub fn resume_execution(
         check_text("reason", reason)?;
     }
     let mut change = Change::begin(execution, context)?;
-    if change.after.requests.find(command.request_id.as_ref()) == Some(&RequestOutcome::Resumed) {
+    if change
+        .after
+        .requests
+        .remembers(command.request_id.as_ref(), &RequestOutcome::Resumed)
+    {
         return Ok(change.finish(ResumeOutcome::Already));
     }
     let id = execution.id;

@@ -42,6 +42,7 @@ pub fn create(
     if let Some(duplicate) = duplicate(id, &content_digest, known)? {
         return Ok(Step::unchanged(duplicate));
     }
+    check_deadline(command, context)?;
     if !known.lane.accepts() {
         return Err(Code::LaneNotAccepting.because(format!("lane {} takes no new work", command.lane_id)));
     }
@@ -96,14 +97,17 @@ fn validate(command: &CreateExecution, context: &Context) -> Result<(), Rejectio
         let length = command.input.len();
         return Err(Code::PayloadTooLarge.because(format!("input has {length} bytes, more than {max}")));
     }
-    if command
-        .execution_deadline_at
-        .is_some_and(|deadline| deadline.has_come(context.now))
-    {
-        return Err(Code::InvalidInput.because("execution_deadline_at has passed already"));
-    }
     if command.flow_id.is_none() && (!command.depends_on.is_empty() || command.edge_group_policy.is_some()) {
         return Err(Code::InvalidInput.because("depends_on and edge_group_policy need a flow_id"));
+    }
+    Ok(())
+}
+
+/// Looked at only for what is new: a repetition may come when the deadline of the first one has passed.
+fn check_deadline(command: &CreateExecution, context: &Context) -> Result<(), Rejection> {
+    let deadline = command.execution_deadline_at;
+    if deadline.is_some_and(|deadline| deadline.has_come(context.now)) {
+        return Err(Code::InvalidInput.because("execution_deadline_at has passed already"));
     }
     Ok(())
 }

@@ -144,9 +144,6 @@ fn expire_lease(change: &mut Change<'_>) {
         return take_back(change);
     }
     change.note(Happening::LeaseExpired, None);
-    if reclaim_at.has_come(change.now) {
-        return reclaim(change, LeaseEnd::Expired);
-    }
     if let Some(lease) = change.lease_mut() {
         lease.reclaim_at = Some(reclaim_at);
     }

@@ -31,8 +31,12 @@ pub fn create_pending(
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     fence::hold(&mut change, fence)?;
-    if let Some(RequestOutcome::PendingWaitpoint(first)) = change.after.requests.find(command.request_id.as_ref()) {
-        let first = first.clone();
+    let before = change.after.requests.find(command.request_id.as_ref());
+    let first = before.filter_map(|answered| match answered {
+        RequestOutcome::PendingWaitpoint(first) => Some(first.clone()),
+        _ => None,
+    });
+    if let Some(first) = first.last() {
         return Ok(change.finish(first));
     }
     let now = change.now;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RequestLog, Tags};
+use super::Tags;
 use crate::id::FlowId;
 use crate::name::{FlowKind, Namespace};
 use crate::policy::Retention;
@@ -47,8 +47,6 @@ pub struct Flow {
     pub delete_requested: bool,
     /// Its retention is over and its members are being deleted.
     pub deleting: bool,
-    /// The last requests that have no identity of their own.
-    pub requests: RequestLog,
 }
 
 /// Decides whether members may be added and claimed. Its version moves only with its state, so that every lease commit

@@ -18,6 +18,8 @@ pub struct Outcome {
     pub reason: Option<String>,
     /// Who cancelled it.
     pub cancel_source: Option<CancelSource>,
+    /// Bytes of its result; absent: it ended without one, whatever an earlier run left.
+    pub result_bytes: Option<u64>,
     /// When it may be deleted; absent: members live as long as their flow, others as long as their policy says.
     pub delete_at: Option<Timestamp>,
     /// Its retention is over and its parts are being deleted.

@@ -30,10 +30,15 @@ pub enum RequestOutcome {
 }
 
 impl RequestLog {
-    /// What this request was answered, if it is remembered.
-    pub fn find(&self, request_id: Option<&RequestId>) -> Option<&RequestOutcome> {
-        let wanted = request_id?;
-        self.0.iter().find(|(id, _)| id == wanted).map(|(_, outcome)| outcome)
+    /// Everything this request was answered: one id may have been used for different operations.
+    pub fn find(&self, request_id: Option<&RequestId>) -> impl Iterator<Item = &RequestOutcome> {
+        let of_request = move |(id, _): &&(RequestId, RequestOutcome)| request_id.is_some_and(|wanted| id == wanted);
+        self.0.iter().filter(of_request).map(|(_, outcome)| outcome)
+    }
+
+    /// Whether this request was answered so.
+    pub fn remembers(&self, request_id: Option<&RequestId>, outcome: &RequestOutcome) -> bool {
+        self.find(request_id).any(|answered| answered == outcome)
     }
 
     /// Remembers an answer, forgetting the oldest beyond the limit.

@@ -32,6 +32,14 @@ pub(crate) struct Transaction {
     pub(crate) answers: Option<RecordKey>,
 }
 
+impl Transaction {
+    /// A draft computed from `from` that answers no nudge.
+    pub(crate) fn of(draft: Draft, from: Store) -> Self {
+        let answers = None;
+        Self { draft, from, answers }
+    }
+}
+
 impl Store {
     pub(crate) fn wait(&mut self, duration: Duration) {
         self.now += duration;

@@ -353,14 +353,10 @@ impl World {
             if !is_live {
                 let unchanged = Execution {
                     updated_at: settled.updated_at,
-                    ..after.clone()
-                };
-                let repeats = Execution {
-                    updated_at: settled.updated_at,
-                    ..settled.clone()
+                    ..after
                 };
                 assert_eq!(
-                    unchanged, repeats,
+                    unchanged, settled,
                     "a fenced write by an old lease never lands: {work:?}"
                 );
             }

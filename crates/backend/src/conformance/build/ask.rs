@@ -16,6 +16,8 @@ use crate::query::{AuditRow, Cursor, Listing, Page, Query};
 use crate::reserve::{Reserve, Task};
 use crate::transaction::CommitError;
 
+/// More reservations than any case needs.
+const CALLS_MAX: usize = 1_000;
 /// More pages than any listing of the suite has.
 const PAGES_MAX: usize = 20_000;
 
@@ -55,14 +57,21 @@ impl Store<'_> {
     /// Takes everything `ask` can get, call by call, with fresh claimants for each.
     pub(crate) async fn reserve_all(&self, ask: &Reserve) -> Vec<ExecutionId> {
         let mut taken = Vec::new();
-        loop {
+        for _ in 0..CALLS_MAX {
             let claimants = ask.claimants.iter().map(|_| self.claimant()).collect();
-            let tasks = self.reserve(Reserve { claimants, tag: self.tag(), ..ask.clone() }).await;
+            let tasks = self
+                .reserve(Reserve {
+                    claimants,
+                    tag: self.tag(),
+                    ..ask.clone()
+                })
+                .await;
             if tasks.is_empty() {
                 return taken;
             }
             taken.extend(ids(&tasks));
         }
+        panic!("there is no end to what is handed out");
     }
 
     /// Leases the one execution that is eligible in the default lane.
@@ -80,16 +89,14 @@ impl Store<'_> {
 
     /// One page of a listing.
     pub(crate) async fn page(&self, of: Listing, after: Option<Cursor>, limit: usize) -> Page {
-        self.backend().list(Query { of, after, limit }).await.expect("the store answers")
+        self.backend()
+            .list(Query { of, after, limit })
+            .await
+            .expect("the store answers")
     }
 
     /// Follows a listing to its end in pages of `limit`, taking `rows` of each.
-    pub(crate) async fn follow<R>(
-        &self,
-        of: &Listing,
-        limit: usize,
-        rows: impl Fn(Page) -> Vec<R>,
-    ) -> Vec<R> {
+    pub(crate) async fn follow<R>(&self, of: &Listing, limit: usize, rows: impl Fn(Page) -> Vec<R>) -> Vec<R> {
         let mut all = Vec::new();
         let mut after = None;
         for _ in 0..PAGES_MAX {
@@ -113,7 +120,11 @@ impl Store<'_> {
 
     /// The ids of the executions of a listing.
     pub(crate) async fn listed_ids(&self, of: Listing) -> Vec<ExecutionId> {
-        self.listed(of).await.into_iter().map(|execution| execution.id).collect()
+        self.listed(of)
+            .await
+            .into_iter()
+            .map(|execution| execution.id)
+            .collect()
     }
 
     /// The records of a partition, once each was found where the rules say it belongs.
@@ -125,7 +136,11 @@ impl Store<'_> {
     /// What is due in `partitions`.
     pub(crate) async fn due_in(&self, partitions: &[Partition], limit: usize) -> DuePage {
         let partitions = partitions.to_vec();
-        let page = self.backend().due(Due { partitions, limit }).await.expect("the store answers");
+        let page = self
+            .backend()
+            .due(Due { partitions, limit })
+            .await
+            .expect("the store answers");
         assert!(page.items.len() <= limit, "no more is due than was asked for");
         page
     }
@@ -140,7 +155,9 @@ impl Store<'_> {
             }
             panic!("the store keeps sending hints");
         };
-        tokio::time::timeout(self.harness().hint_wait(), found).await.expect("the hint comes");
+        tokio::time::timeout(self.harness().hint_wait(), found)
+            .await
+            .expect("the hint comes");
     }
 
     /// The records due at home.
@@ -157,7 +174,11 @@ pub(crate) fn ids(tasks: &[Task]) -> Vec<ExecutionId> {
 
 /// The fence of a leased task.
 pub(crate) fn fence(task: &Task) -> Fence {
-    let attempt = task.execution.attempt.as_ref().expect("a leased execution has an attempt");
+    let attempt = task
+        .execution
+        .attempt
+        .as_ref()
+        .expect("a leased execution has an attempt");
     task.execution.lease().expect("the task is leased").fence(attempt.id)
 }
 
@@ -177,7 +198,11 @@ fn in_its_place(row: AuditRow) -> Record {
     };
     let key = row.record.key();
     assert_eq!(row.placement, placement, "{key:?} is in the index its facts say");
-    assert_eq!(row.due_at, placement::due_at(&row.record), "{key:?} is due when its facts say");
+    assert_eq!(
+        row.due_at,
+        placement::due_at(&row.record),
+        "{key:?} is due when its facts say"
+    );
     row.record
 }
 

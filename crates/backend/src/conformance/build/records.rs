@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ff_core::command::submit::CreateExecution;
 use ff_core::digest::LeaseDigest;
 use ff_core::id::{
-    AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId, SuspensionId,
-    WaitpointId,
+    AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId,
+    SuspensionId, WaitpointId,
 };
 use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
@@ -16,12 +16,12 @@ use ff_core::name::{
 use ff_core::policy::Retention;
 use ff_core::record::{
     Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, CancelFlowPolicy, CancelSource, Cause, Counts, Delay,
-    DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect, EffectKind, EndedLease,
-    Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold, IdempotencyScope, Lease, LeaseEnd,
-    LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress,
-    ReasonCode, Record, RequestLog, RequestOutcome, ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect,
-    SignalKeyRecord, StopRequest, SubmissionKeyRecord, Suspension, Tags, TimeoutBehavior, Waitpoint, WaitpointRef,
-    WaitpointUse,
+    DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect, EffectKind,
+    EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold, IdempotencyScope,
+    Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome, OutcomeKind,
+    PendingWaitpoint, Phase, Progress, ReasonCode, Record, RequestLog, RequestOutcome, ResumeCondition, Resumed,
+    ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest, SubmissionKeyRecord, Suspension, Tags,
+    TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
 };
 use ff_core::time::{Duration, Timestamp};
 
@@ -47,7 +47,6 @@ pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
         cancelling: false,
         delete_requested: false,
         deleting: false,
-        requests: RequestLog::default(),
     }
 }
 
@@ -104,9 +103,16 @@ pub(crate) async fn every_record(store: &Store<'_>) -> Vec<Record> {
     let base = store.submit(store.command()).await;
     let again = |phase| {
         let id = store.id();
-        Record::from(Execution { id, phase, ..full(&base, store) })
+        Record::from(Execution {
+            id,
+            phase,
+            ..full(&base, store)
+        })
     };
-    let waiting = Record::from(Execution { id: store.id(), ..base.clone() });
+    let waiting = Record::from(Execution {
+        id: store.id(),
+        ..base.clone()
+    });
     let execution_id = store.id();
     let flow_id = FlowId::from_uuid(store.uuid());
     let mut records = vec![
@@ -118,7 +124,10 @@ pub(crate) async fn every_record(store: &Store<'_>) -> Vec<Record> {
         Record::Attempt(execution_id, Box::new(attempt(store))),
         Record::from(signal(SignalId::from_uuid(store.uuid()), execution_id)),
         Record::from(full_flow(flow_id)),
-        Record::from(Gate { flow_id, state: GateState::Sealed }),
+        Record::from(Gate {
+            flow_id,
+            state: GateState::Sealed,
+        }),
         Record::SignalKey(SignalKeyRecord {
             execution_id,
             key: key("signal"),
@@ -138,10 +147,16 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
         tags: Arc::new(tags()),
         updated_at: Timestamp::from_millis(1_700_000_000_001),
         deadline_at: Some(Timestamp::MAX),
-        hold: Some(Hold { since: Timestamp::from_millis(3), reason: Some("größe".to_owned()) }),
+        hold: Some(Hold {
+            since: Timestamp::from_millis(3),
+            reason: Some("größe".to_owned()),
+        }),
         unopened: true,
         dependencies: Some(Dependencies {
-            policy: EdgeGroupPolicy::Quorum { k: 3, on_satisfied: OnSatisfied::CancelRemaining },
+            policy: EdgeGroupPolicy::Quorum {
+                k: 3,
+                on_satisfied: OnSatisfied::CancelRemaining,
+            },
             fixed: true,
             waiting: true,
             unsatisfied: 7,
@@ -151,11 +166,23 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             digest: LeaseDigest::of(LeaseId::from_uuid(store.uuid())),
             epoch: 4,
             attempt_id: AttemptId::from_uuid(store.uuid()),
-            end: LeaseEnd::FlowCancelled { instead_of: LeaseOperation::WaitChildren },
+            end: LeaseEnd::FlowCancelled {
+                instead_of: LeaseOperation::WaitChildren,
+            },
         }),
         attempt: Some(attempt(store)),
-        counts: Counts { retries: 1, reclaims: 2, replays: 3, unconfirmed_returns: 4, signals: 5 },
-        progress: Some(Progress { pct: Some(100), message: Some("\u{1f980}".to_owned()), at: Timestamp::from_millis(5) }),
+        counts: Counts {
+            retries: 1,
+            reclaims: 2,
+            replays: 3,
+            unconfirmed_returns: 4,
+            signals: 5,
+        },
+        progress: Some(Progress {
+            pct: Some(100),
+            message: Some("\u{1f980}".to_owned()),
+            at: Timestamp::from_millis(5),
+        }),
         pending_waitpoints: vec![pending(store)],
         resumed: Some(Resumed {
             suspension_id: SuspensionId::from_uuid(store.uuid()),
@@ -165,7 +192,11 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
         }),
         requests: requests(store),
         outbox: effects(store),
-        follow_ups: FollowUps { resolve_edges: true, cancel_siblings: true, reopen_edges: true },
+        follow_ups: FollowUps {
+            resolve_edges: true,
+            cancel_siblings: true,
+            reopen_edges: true,
+        },
         ..base.clone()
     }
 }
@@ -181,7 +212,10 @@ fn runnable(store: &Store<'_>) -> Runnable {
             resumed: true,
             revoked: true,
         },
-        delay: Some(Delay { until: Timestamp::MAX, reason: DelayReason::ResumeDelay }),
+        delay: Some(Delay {
+            until: Timestamp::MAX,
+            reason: DelayReason::ResumeDelay,
+        }),
         block: Some(Block {
             cause: Cause::Quota(QuotaPolicyId::from_uuid(store.uuid())),
             detail: "full".to_owned(),
@@ -212,14 +246,20 @@ fn lease(store: &Store<'_>) -> Lease {
         confirmed: true,
         reclaim_at: Some(Timestamp::from_millis(12)),
         grant: Some(GrantId::from_uuid(store.uuid())),
-        stop: Some(StopRequest { reason: "enough".to_owned(), cancel_at: Timestamp::from_millis(13) }),
+        stop: Some(StopRequest {
+            reason: "enough".to_owned(),
+            cancel_at: Timestamp::from_millis(13),
+        }),
     }
 }
 
 fn suspension(store: &Store<'_>) -> Suspension {
     let key = WaitpointKey::parse("approval").expect("a key");
     let condition = ResumeCondition::AllOf(vec![
-        ResumeCondition::Single { waitpoint_key: key.clone(), matcher: Matcher::Any },
+        ResumeCondition::Single {
+            waitpoint_key: key.clone(),
+            matcher: Matcher::Any,
+        },
         ResumeCondition::Count {
             n: 2,
             distinct: Distinct::Sources,
@@ -231,7 +271,10 @@ fn suspension(store: &Store<'_>) -> Suspension {
         id: SuspensionId::from_uuid(store.uuid()),
         waitpoints: vec![pending(store).waitpoint],
         condition,
-        progress: vec![NodeProgress(BTreeSet::from(["a".to_owned(), "b".to_owned()])), NodeProgress::default()],
+        progress: vec![
+            NodeProgress(BTreeSet::from(["a".to_owned(), "b".to_owned()])),
+            NodeProgress::default(),
+        ],
         matched: vec![SignalId::from_uuid(store.uuid())],
         reason_code: ReasonCode::WaitingForToolResult,
         since: Timestamp::from_millis(14),
@@ -249,6 +292,7 @@ fn outcome() -> Outcome {
         failure: Some(failure()),
         reason: Some(String::new()),
         cancel_source: Some(CancelSource::SystemTimeout),
+        result_bytes: Some(7),
         delete_at: Some(Timestamp::MAX),
         deleting: false,
     }
@@ -266,7 +310,10 @@ fn attempt(store: &Store<'_>) -> Attempt {
         started_at: Timestamp::from_millis(18),
         leased: Duration::from_hours(1_000),
         tier: 1,
-        usage: BTreeMap::from([(BudgetId::from_uuid(store.uuid()), BTreeMap::from([(dimension, (1 << 53) - 1)]))]),
+        usage: BTreeMap::from([(
+            BudgetId::from_uuid(store.uuid()),
+            BTreeMap::from([(dimension, (1 << 53) - 1)]),
+        )]),
         end: Some(AttemptEnd {
             at: Timestamp::from_millis(19),
             state: AttemptEndState::InterruptedReclaimed,
@@ -276,7 +323,10 @@ fn attempt(store: &Store<'_>) -> Attempt {
 }
 
 fn failure() -> Failure {
-    Failure { reason: "line one\nline two\u{0}".to_owned(), category: Category::infra_crash() }
+    Failure {
+        reason: "line one\nline two\u{0}".to_owned(),
+        category: Category::infra_crash(),
+    }
 }
 
 fn full_flow(id: FlowId) -> Flow {
@@ -296,7 +346,10 @@ fn full_flow(id: FlowId) -> Flow {
 }
 
 fn submission_keys(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
-    let scopes = [IdempotencyScope::Namespace(Namespace::default_namespace()), IdempotencyScope::Flow(flow_id)];
+    let scopes = [
+        IdempotencyScope::Namespace(Namespace::default_namespace()),
+        IdempotencyScope::Flow(flow_id),
+    ];
     let record = |scope| {
         Record::SubmissionKey(SubmissionKeyRecord {
             scope,
@@ -309,12 +362,24 @@ fn submission_keys(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
 }
 
 fn edges(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
-    let states = [EdgeState::Staged, EdgeState::Unresolved, EdgeState::Satisfied, EdgeState::Failed];
+    let states = [
+        EdgeState::Staged,
+        EdgeState::Unresolved,
+        EdgeState::Satisfied,
+        EdgeState::Failed,
+    ];
     let full = |state| Edge {
         kind: DependencyKind::AnyTerminal,
         data_passing_ref: Some(DataRef::parse("input").expect("a name")),
-        join: EdgeGroupPolicy::AnyOf { on_satisfied: OnSatisfied::LetRun },
-        ..edge(EdgeId::from_uuid(store.uuid()), flow_id, (store.id(), store.id()), state)
+        join: EdgeGroupPolicy::AnyOf {
+            on_satisfied: OnSatisfied::LetRun,
+        },
+        ..edge(
+            EdgeId::from_uuid(store.uuid()),
+            flow_id,
+            (store.id(), store.id()),
+            state,
+        )
     };
     states.map(|state| Record::from(full(state))).into()
 }
@@ -322,7 +387,9 @@ fn edges(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
 fn waitpoints(store: &Store<'_>, execution_id: ExecutionId) -> Vec<Record> {
     let suspension_id = SuspensionId::from_uuid(store.uuid());
     let usages = [
-        WaitpointUse::Pending { expires_at: Timestamp::MAX },
+        WaitpointUse::Pending {
+            expires_at: Timestamp::MAX,
+        },
         WaitpointUse::Suspension(suspension_id),
         WaitpointUse::NeverCommitted,
         WaitpointUse::Consumed(suspension_id),
@@ -350,7 +417,10 @@ fn requests(store: &Store<'_>) -> RequestLog {
     let mut log = RequestLog::default();
     let request = |text| RequestId::parse(text).ok();
     log.remember(request("first").as_ref(), RequestOutcome::Revoked);
-    log.remember(request("second").as_ref(), RequestOutcome::PendingWaitpoint(pending(store)));
+    log.remember(
+        request("second").as_ref(),
+        RequestOutcome::PendingWaitpoint(pending(store)),
+    );
     log
 }
 
@@ -364,16 +434,27 @@ fn effects(store: &Store<'_>) -> Vec<Effect> {
         deltas: BTreeMap::from([(Dimension::parse("cents").expect("a dimension"), 0)]),
         dedup_key: Some(key("usage")),
     };
-    [slot, usage].map(|kind| Effect { id: EffectId::from_uuid(store.uuid()), kind }).into()
+    [slot, usage]
+        .map(|kind| Effect {
+            id: EffectId::from_uuid(store.uuid()),
+            kind,
+        })
+        .into()
 }
 
 fn tags() -> Tags {
-    Tags::from([("empty".to_owned(), String::new()), ("team".to_owned(), "a=b, c:d \u{1f980}".to_owned())])
+    Tags::from([
+        ("empty".to_owned(), String::new()),
+        ("team".to_owned(), "a=b, c:d \u{1f980}".to_owned()),
+    ])
 }
 
 /// A submission with `tag`.
 pub(crate) fn tagged(command: CreateExecution, tag: (&str, &str)) -> CreateExecution {
-    CreateExecution { tags: Tags::from([(tag.0.to_owned(), tag.1.to_owned())]), ..command }
+    CreateExecution {
+        tags: Tags::from([(tag.0.to_owned(), tag.1.to_owned())]),
+        ..command
+    }
 }
 
 fn worker() -> WorkerId {

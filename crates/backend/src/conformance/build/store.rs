@@ -117,7 +117,10 @@ impl<'h> Store<'h> {
     pub(crate) async fn submit_all(&self, commands: Vec<(ExecutionId, CreateExecution)>) {
         let now = self.now().await;
         for chunk in commands.chunks(500) {
-            let batch = chunk.iter().map(|(id, command)| submission(command, *id, now, self.tag())).collect();
+            let batch = chunk
+                .iter()
+                .map(|(id, command)| submission(command, *id, now, self.tag()))
+                .collect();
             for answer in self.backend.commit(batch).await {
                 answer.expect("a submission is accepted");
             }
@@ -138,7 +141,10 @@ impl<'h> Store<'h> {
     /// Submits a member of a flow.
     pub(crate) async fn member(&self, flow_id: FlowId) -> Execution {
         let id = self.id_in(self.counts().of_flow(flow_id));
-        let command = CreateExecution { flow_id: Some(flow_id), ..self.command() };
+        let command = CreateExecution {
+            flow_id: Some(flow_id),
+            ..self.command()
+        };
         self.submit_as(id, command).await
     }
 
@@ -148,20 +154,33 @@ impl<'h> Store<'h> {
     }
 
     /// A transaction that creates `records`.
-    pub(crate) fn creation(
-        &self,
-        partition: Partition,
-        records: impl IntoIterator<Item = Record>,
-    ) -> Transaction {
-        let puts = records.into_iter().map(|record| Put { record, expected: None, ttl: None }).collect();
-        Transaction { puts, ..self.transaction(partition) }
+    pub(crate) fn creation(&self, partition: Partition, records: impl IntoIterator<Item = Record>) -> Transaction {
+        let puts = records
+            .into_iter()
+            .map(|record| Put {
+                record,
+                expected: None,
+                ttl: None,
+            })
+            .collect();
+        Transaction {
+            puts,
+            ..self.transaction(partition)
+        }
     }
 
     /// A transaction that replaces the writing `expected` of an execution.
     pub(crate) fn replacement(&self, execution: &Execution, expected: Version) -> Transaction {
         let record = Record::from(execution.clone());
-        let put = Put { record, expected: Some(expected), ttl: None };
-        Transaction { puts: vec![put], ..self.transaction(execution.id.partition()) }
+        let put = Put {
+            record,
+            expected: Some(expected),
+            ttl: None,
+        };
+        Transaction {
+            puts: vec![put],
+            ..self.transaction(execution.id.partition())
+        }
     }
 
     /// Commits one transaction that must land.
@@ -209,7 +228,9 @@ impl<'h> Store<'h> {
         rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>, Rejection>,
     ) -> O {
         let snapshot = self.surroundings(id).await;
-        let execution = snapshot.execution(&RecordKey::Execution(id)).expect("the execution is stored");
+        let execution = snapshot
+            .execution(&RecordKey::Execution(id))
+            .expect("the execution is stored");
         let context = self.context(execution, &snapshot);
         let step = rule(execution, &context).expect("the rule accepts it");
         if !step.draft.is_empty() {
@@ -221,12 +242,19 @@ impl<'h> Store<'h> {
     /// An execution together with the gate of its flow.
     pub(crate) async fn surroundings(&self, id: ExecutionId) -> Snapshot {
         let flow = self.execution(id).await.definition.flow;
-        let keys: Vec<RecordKey> = flow.map(RecordKey::Gate).into_iter().chain([RecordKey::Execution(id)]).collect();
+        let keys: Vec<RecordKey> = flow
+            .map(RecordKey::Gate)
+            .into_iter()
+            .chain([RecordKey::Execution(id)])
+            .collect();
         self.load(Load::records(id.partition(), keys)).await
     }
 
     fn context(&self, execution: &Execution, snapshot: &Snapshot) -> Context {
-        let gate = execution.definition.flow.and_then(|flow| snapshot.gate(&RecordKey::Gate(flow)));
+        let gate = execution
+            .definition
+            .flow
+            .and_then(|flow| snapshot.gate(&RecordKey::Gate(flow)));
         Context {
             dice: scramble(self.serial()),
             gate: gate.map(|gate| gate.state),
@@ -236,14 +264,15 @@ impl<'h> Store<'h> {
 }
 
 /// The transaction that submits `command` as `id`. The largest payloads of the suite are larger than the default limit.
-pub(crate) fn submission(
-    command: &CreateExecution,
-    id: ExecutionId,
-    now: Timestamp,
-    tag: Tag,
-) -> Transaction {
-    let settings = Settings { payload_bytes_max: usize::MAX, ..Settings::default() };
-    let context = Context { settings, ..Context::engine(now) };
+pub(crate) fn submission(command: &CreateExecution, id: ExecutionId, now: Timestamp, tag: Tag) -> Transaction {
+    let settings = Settings {
+        payload_bytes_max: usize::MAX,
+        ..Settings::default()
+    };
+    let context = Context {
+        settings,
+        ..Context::engine(now)
+    };
     let step = create(command, id, Known::default(), &context).expect("a valid submission");
     Transaction::bind(step.draft, &Snapshot::empty(id.partition(), now), tag)
 }

@@ -75,7 +75,7 @@ pub fn update_limits(budget: &mut Budget, command: &UpdateLimits, now: Timestamp
 pub fn reset(budget: &mut Budget, command: &ResetBudget, now: Timestamp) -> Result<BudgetReset, Rejection> {
     check_exists(budget)?;
     let request_id = command.request_id.as_ref();
-    if budget.requests.find(request_id).is_some() {
+    if budget.requests.remembers(request_id, &RequestOutcome::BudgetReset) {
         return Ok(BudgetReset::Already);
     }
     settle(budget, now);

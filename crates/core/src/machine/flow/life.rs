@@ -16,7 +16,7 @@ use crate::machine::submit::check_tags;
 use crate::policy::Retention;
 use crate::record::{
     CancelFlowPolicy, Flow, FlowCancellation, Gate, GateState, Happening, HistoryLine, HistorySubject, Record,
-    RecordKey, RequestLog,
+    RecordKey,
 };
 use crate::time::Timestamp;
 
@@ -111,7 +111,6 @@ fn new_flow(command: &CreateFlow, id: FlowId, content_digest: String, now: Times
         cancelling: false,
         delete_requested: false,
         deleting: false,
-        requests: RequestLog::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::machine::context::Context;
 use crate::machine::group;
 use crate::machine::operator::cancel_by_cascade;
 use crate::machine::retention;
-use crate::machine::step::{Draft, Step, Write, count_member};
+use crate::machine::step::{Draft, Nudge, Step, Write, count_member};
 use crate::record::{CancelFlowPolicy, Execution, Flow, Happening, RecordKey};
 use crate::state::public_state;
 
@@ -34,7 +34,10 @@ fn open_member(member: &Execution, counts: &group::Counts, context: &Context) ->
     }
     change.after.unopened = false;
     change.note(Happening::Opened, None);
-    group::decide(&mut change, counts);
+    if group::decide(&mut change, counts) == group::Evaluated::Undecided {
+        // An upstream that ended after the counters were read found it unopened, when nobody decides it.
+        change.draft.nudge(Nudge::always(RecordKey::Execution(member.id)));
+    }
     change.finish(())
 }
 

@@ -4,8 +4,8 @@ use super::Loaded;
 use super::life::flow_line;
 use crate::limits::{ASSEMBLING_MAX, RETENTION_DEFAULT};
 use crate::machine::context::Context;
-use crate::machine::step::{Draft, Step};
-use crate::record::{Flow, Gate, GateState, Happening};
+use crate::machine::step::{Draft, Nudge, Step};
+use crate::record::{Flow, Gate, GateState, Happening, RecordKey};
 use crate::time::Timestamp;
 
 /// The moment a flow next needs attention.
@@ -43,6 +43,10 @@ pub fn advance(loaded: Loaded<'_>, context: &Context) -> Step<()> {
     let gate = next_gate(&mut flow, loaded, now);
     if flow.deleting && !loaded.flow.deleting {
         draft.history.push(flow_line(&flow, context, Happening::Deleting, None));
+    }
+    if flow.ended_at != loaded.flow.ended_at {
+        // Whoever looked meanwhile and found nothing to write has taken the nudge with it: look once more.
+        draft.nudge(Nudge::always(RecordKey::Flow(flow.id)));
     }
     if gate != loaded.gate {
         draft.put(Gate {

@@ -2,7 +2,7 @@
 
 use super::Quota;
 use super::define::move_generation;
-use super::due::mark_blocked;
+use super::due::{mark_blocked, places_beside};
 use crate::command::quota::{Admit, QuotaAdmission, SlotReleased};
 use crate::id::GrantId;
 use crate::limits::GRANT_TTL_MAX;
@@ -29,20 +29,47 @@ pub struct Standing {
     pub place_free_at: Option<Timestamp>,
 }
 
+/// What an admission comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// For the caller. Only [`QuotaAdmission::Admitted`] takes a slot.
+    pub answer: QuotaAdmission,
+    /// A place in the window is taken beside the slot.
+    pub takes_place: bool,
+}
+
 /// Takes a slot and a place, or neither. Repeated under one grant it takes nothing more; refused, it marks where the
 /// execution is going to be blocked.
 pub fn admit(quota: &mut Quota, ask: &Admit, now: Timestamp) -> QuotaAdmission {
     forget_the_past(quota, now);
     let standing = standing(quota, ask, now);
-    let answer = judge(&quota.policy, &standing, ask, now);
+    let decision = decide(&mut quota.policy, &standing, ask, now);
+    if decision.answer == QuotaAdmission::Admitted {
+        let slot = Slot {
+            execution_id: ask.execution_id,
+            taken_at: now,
+        };
+        quota.usage.slots.insert(ask.grant_id, slot);
+    }
+    if decision.takes_place {
+        quota.usage.window.insert(ask.place(), now);
+    }
+    decision.answer
+}
+
+/// [`admit`] for a store that keeps slots and places by itself: decides from what was looked up and changes the policy;
+/// the store takes what the decision says, in the same step.
+pub fn decide(policy: &mut QuotaPolicy, standing: &Standing, ask: &Admit, now: Timestamp) -> Decision {
+    let answer = judge(policy, standing, ask, now);
     match answer {
-        QuotaAdmission::Admitted => take(quota, ask, &standing, now),
+        QuotaAdmission::Admitted => use_promise(policy),
         QuotaAdmission::CapFull { .. } | QuotaAdmission::WindowFull { .. } => {
-            mark_blocked(&mut quota.policy, ask.execution_id.partition(), ask.continues);
+            mark_blocked(policy, ask.execution_id.partition(), ask.continues);
         }
         QuotaAdmission::AlreadyAdmitted | QuotaAdmission::Unlimited | QuotaAdmission::Late => {}
     }
-    answer
+    let takes_place = answer == QuotaAdmission::Admitted && needs_place(policy, standing, ask);
+    Decision { answer, takes_place }
 }
 
 /// Decides an admission from what was looked up.
@@ -92,31 +119,22 @@ fn needs_place(policy: &QuotaPolicy, standing: &Standing, ask: &Admit) -> bool {
 
 fn standing(quota: &Quota, ask: &Admit, now: Timestamp) -> Standing {
     let (policy, usage) = (&quota.policy, &quota.usage);
-    let fewer = policy.max_requests_per_window.and_then(|max| max.checked_sub(1));
     Standing {
         released: usage.tombstones.holds(ask.grant_id, GRANT_TTL_MAX, now),
         holds_slot: usage.slots.contains_key(&ask.grant_id),
         in_use: usage.slots.len() as u64,
         holds_place: usage.window.holds(ask.place(), policy.window, now),
         taken: usage.window.count(policy.window, now),
-        place_free_at: fewer.and_then(|fewer| usage.window.falls_to(fewer, policy.window)),
+        place_free_at: places_beside(policy, 0).and_then(|places| usage.window.falls_to(places, policy.window)),
     }
 }
 
-fn take(quota: &mut Quota, ask: &Admit, standing: &Standing, now: Timestamp) {
-    let slot = Slot {
-        execution_id: ask.execution_id,
-        taken_at: now,
-    };
-    quota.usage.slots.insert(ask.grant_id, slot);
-    if needs_place(&quota.policy, standing, ask) {
-        quota.usage.window.insert(ask.place(), now);
-    }
-    // Whoever comes first uses the room that was kept; a released execution that finds none is blocked again.
-    if let Some(promise) = &mut quota.policy.promise {
+/// Whoever comes first uses the room that was kept; a released execution that finds none is blocked again.
+fn use_promise(policy: &mut QuotaPolicy) {
+    if let Some(promise) = &mut policy.promise {
         promise.count = promise.count.saturating_sub(1);
     }
-    quota.policy.promise = quota.policy.promise.filter(|promise| promise.count > 0);
+    policy.promise = policy.promise.filter(|promise| promise.count > 0);
 }
 
 fn forget_the_past(quota: &mut Quota, now: Timestamp) {

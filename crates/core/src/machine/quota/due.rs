@@ -11,67 +11,99 @@ use crate::time::{Duration, Timestamp, earliest};
 /// release more than fits when workers are slow; neither does harm.
 pub const PROMISE_TTL: Duration = Duration::from_secs(1);
 
-/// How many could be admitted at `now`.
-pub fn room(quota: &Quota, now: Timestamp) -> Room {
-    room_beside(quota, 0, now)
+/// What of a quota its timer depends on: all a store has to look up to let [`due_when`] decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    /// Slots taken.
+    pub slots: u64,
+    /// From when on at most [`places_beside`] nobody else are taken; absent when there never were more.
+    pub place_free_at: Option<Timestamp>,
+    /// From when on at most [`places_beside`] those that are promised are taken; absent when there never were more.
+    pub unpromised_place_free_at: Option<Timestamp>,
 }
 
-fn room_beside(quota: &Quota, promised: u64, now: Timestamp) -> Room {
-    let (policy, usage) = (&quota.policy, &quota.usage);
+/// How many places may be taken for one more to fit beside `promised` others. `None`: no number helps, or none matters.
+pub fn places_beside(policy: &QuotaPolicy, promised: u64) -> Option<u64> {
+    policy.max_requests_per_window?.checked_sub(promised.checked_add(1)?)
+}
+
+/// How many could be admitted at `now`.
+pub fn room(quota: &Quota, now: Timestamp) -> Room {
+    let usage = &quota.usage;
+    room_beside(
+        &quota.policy,
+        usage.slots.len() as u64,
+        usage.window.count(quota.policy.window, now),
+    )
+}
+
+/// How many could be admitted beside the slots and places that are taken.
+pub fn room_beside(policy: &QuotaPolicy, slots: u64, places: u64) -> Room {
     if policy.deleted_at.is_some() {
         return Room::UNLIMITED;
     }
-    let in_use = promised + usage.slots.len() as u64;
-    let taken = promised + usage.window.count(policy.window, now);
     Room {
-        slots: policy.max_concurrent.map(|max| max.saturating_sub(in_use)),
-        places: policy.max_requests_per_window.map(|max| max.saturating_sub(taken)),
+        slots: policy.max_concurrent.map(|max| max.saturating_sub(slots)),
+        places: policy.max_requests_per_window.map(|max| max.saturating_sub(places)),
     }
 }
 
 /// The moment at which waiting work may be released. `None`: nothing waits, or only a freed slot or a changed limit helps.
 pub fn due_at(quota: &Quota) -> Option<Timestamp> {
-    let policy = &quota.policy;
+    due_when(&quota.policy, &outlook(quota))
+}
+
+/// [`due_at`] from what was looked up.
+pub fn due_when(policy: &QuotaPolicy, outlook: &Outlook) -> Option<Timestamp> {
     if policy.blocked_in.is_empty() {
         return None;
     }
+    let alone = room_at(policy, outlook.slots, 0, outlook.place_free_at);
     let Some(promise) = policy.promise else {
-        return room_at(quota, 0);
+        return alone;
     };
-    let after_promise = room_at(quota, 0).map(|at| at.max(promise.until));
-    earliest([room_at(quota, promise.count), after_promise])
+    let promised = room_at(policy, outlook.slots, promise.count, outlook.unpromised_place_free_at);
+    earliest([promised, alone.map(|at| at.max(promise.until))])
+}
+
+fn outlook(quota: &Quota) -> Outlook {
+    let (policy, usage) = (&quota.policy, &quota.usage);
+    let free_at = |promised| usage.window.falls_to(places_beside(policy, promised)?, policy.window);
+    Outlook {
+        slots: usage.slots.len() as u64,
+        place_free_at: free_at(0),
+        unpromised_place_free_at: policy.promise.and_then(|promise| free_at(promise.count)),
+    }
 }
 
 /// The moment from which there is room for one more beside `promised` others.
-fn room_at(quota: &Quota, promised: u64) -> Option<Timestamp> {
-    let (policy, usage) = (&quota.policy, &quota.usage);
+fn room_at(policy: &QuotaPolicy, slots: u64, promised: u64, place_free_at: Option<Timestamp>) -> Option<Timestamp> {
     let at_once = policy.generation_at;
     if policy.deleted_at.is_some() {
         return Some(at_once);
     }
-    if policy
-        .max_concurrent
-        .is_some_and(|max| usage.slots.len() as u64 + promised >= max)
-    {
+    if policy.max_concurrent.is_some_and(|max| slots + promised >= max) {
         return None;
     }
-    let Some(max) = policy
-        .max_requests_per_window
-        .filter(|_| policy.continuing_in.is_empty())
-    else {
+    if policy.max_requests_per_window.is_none() || !policy.continuing_in.is_empty() {
         return Some(at_once);
-    };
-    let others = max.checked_sub(promised + 1)?;
-    let place_free_at = usage.window.falls_to(others, policy.window);
+    }
+    places_beside(policy, promised)?;
     Some(place_free_at.map_or(at_once, |at| at.max(at_once)))
 }
 
 /// Begins a release if one is due. The room it hands out is kept for what it releases, for a moment.
 pub fn advance(quota: &mut Quota, now: Timestamp) -> Option<Release> {
-    if !due_at(quota)?.has_come(now) {
+    let outlook = outlook(quota);
+    let places = quota.usage.window.count(quota.policy.window, now);
+    release_when_due(&mut quota.policy, &outlook, places, now)
+}
+
+/// [`advance`] from what was looked up; `places` are taken at `now`.
+pub fn release_when_due(policy: &mut QuotaPolicy, outlook: &Outlook, places: u64, now: Timestamp) -> Option<Release> {
+    if !due_when(policy, outlook)?.has_come(now) {
         return None;
     }
-    let policy = &mut quota.policy;
     policy.promise = policy.promise.filter(|promise| !promise.until.has_come(now));
     // Whoever marks a partition from here on knows that this release may not have seen its work.
     move_generation(policy, now);
@@ -79,12 +111,12 @@ pub fn advance(quota: &mut Quota, now: Timestamp) -> Option<Release> {
         count: 0,
         until: now + PROMISE_TTL,
     });
-    let room = room_beside(quota, kept.count, now);
-    let count = kept.count.saturating_add(released_at_most(&quota.policy, room));
-    quota.policy.promise = (count > 0).then_some(Promise { count, ..kept });
+    let room = room_beside(policy, kept.count + outlook.slots, kept.count + places);
+    let count = kept.count.saturating_add(released_at_most(policy, room));
+    policy.promise = (count > 0).then_some(Promise { count, ..kept });
     Some(Release {
-        round: quota.policy.generation,
-        partitions: quota.policy.blocked_in.partitions().collect(),
+        round: policy.generation,
+        partitions: policy.blocked_in.partitions().collect(),
         room,
     })
 }

@@ -1,0 +1,326 @@
+//! The SQLite backend beside a hand-written queue on the same SQLite: `cargo run --release -p ff-bench --bin sqlite`.
+//!
+//! Three questions: what group commit gives to concurrent committers; how much of a raw batched queue is left once records
+//! are versioned, leased and indexed; and whether a store with a million executions costs more than one with ten thousand.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use ff_backend::Backend;
+use ff_backend::due::Due;
+use ff_backend_sqlite::{Durability, Options, SqliteBackend};
+use ff_bench::{completion, median, rate, reservation, submission};
+use ff_core::partition::{Family, PartitionCounts};
+use ff_core::payload::Payload;
+use rusqlite::Connection;
+
+const BATCH: usize = 128;
+const ROUNDS: usize = 5;
+const TASKS_PER_ROUND: usize = 40 * BATCH;
+const PAYLOAD_BYTES: usize = 4_096;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let stored: usize = std::env::args().nth(1).map_or(Ok(1_000_000), |count| count.parse())?;
+    group_commit().await?;
+    beside_a_raw_queue().await?;
+    growth(stored).await
+}
+
+fn open(path: &Path) -> Result<Arc<SqliteBackend>> {
+    let options = Options {
+        durability: Durability::Full,
+        ..Options::new(path)
+    };
+    Ok(Arc::new(SqliteBackend::open(&options)?))
+}
+
+fn payload() -> Payload {
+    Payload::binary(vec![7_u8; PAYLOAD_BYTES])
+}
+
+/// One-record commits by 1, 16 and 256 concurrent callers, each waiting for its own.
+async fn group_commit() -> Result<()> {
+    println!("one-record commits, synchronous=FULL");
+    let mut alone = f64::NAN;
+    for committers in [1_usize, 16, 256] {
+        let directory = tempfile::tempdir()?;
+        let backend = open(&directory.path().join("store.db"))?;
+        let each = (if committers == 1 { 1_000 } else { 20_000 }) / committers;
+        let before = backend.stats();
+        let start = Instant::now();
+        let tasks: Vec<_> = (0..committers)
+            .map(|_| tokio::spawn(commit_singly(Arc::clone(&backend), each)))
+            .collect();
+        for task in tasks {
+            task.await??;
+        }
+        let per_second = rate(committers * each, start);
+        let commits = backend.stats().commits - before.commits;
+        if committers == 1 {
+            alone = per_second;
+        }
+        let (times, syncs) = (per_second / alone, ratio(commits, committers * each));
+        println!(
+            "  {committers:>3} committers: {per_second:>8.0} transactions/s  {times:>5.1}x  {syncs:.3} fsyncs/transaction"
+        );
+    }
+    Ok(())
+}
+
+async fn commit_singly(backend: Arc<SqliteBackend>, count: usize) -> Result<()> {
+    let counts = PartitionCounts::default();
+    let input = Payload::binary(vec![7_u8; 64]);
+    for _ in 0..count {
+        let now = backend.ping().await?;
+        commit(&backend, vec![submission(&counts, &input, now)?]).await?;
+    }
+    Ok(())
+}
+
+async fn commit(backend: &SqliteBackend, batch: Vec<ff_backend::transaction::Transaction>) -> Result<()> {
+    for committed in backend.commit(batch).await {
+        committed?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn ratio(part: u64, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// create + reserve + complete in batches, interleaved with the raw queue; exact delivery is checked.
+async fn beside_a_raw_queue() -> Result<()> {
+    println!("create + reserve + complete, {PAYLOAD_BYTES} bytes, batches of {BATCH}, synchronous=FULL");
+    let directory = tempfile::tempdir()?;
+    let backend = open(&directory.path().join("store.db"))?;
+    let raw = RawQueue::open(&directory.path().join("raw.db"))?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        theirs.push(raw.round(TASKS_PER_ROUND)?);
+        ours.push(our_round(&backend, TASKS_PER_ROUND).await?);
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    println!("  raw queue   {theirs:>8.0} tasks/s");
+    println!(
+        "  FlowFabric  {ours:>8.0} tasks/s  {:>5.1} % of it",
+        100.0 * ours / theirs
+    );
+    Ok(())
+}
+
+async fn our_round(backend: &SqliteBackend, tasks: usize) -> Result<f64> {
+    let counts = PartitionCounts::default();
+    let input = payload();
+    let start = Instant::now();
+    let mut completed = 0;
+    for _ in 0..tasks / BATCH {
+        let now = backend.ping().await?;
+        let batch = (0..BATCH)
+            .map(|_| submission(&counts, &input, now))
+            .collect::<Result<_>>()?;
+        commit(backend, batch).await?;
+        let handful = backend.reserve(reservation(BATCH)?).await?;
+        ensure!(
+            handful.tasks.iter().all(|task| task.input == input),
+            "an input came back changed"
+        );
+        let done = handful
+            .tasks
+            .iter()
+            .map(|task| completion(task, handful.now))
+            .collect::<Result<Vec<_>>>()?;
+        completed += done.len();
+        commit(backend, done).await?;
+    }
+    ensure!(completed == tasks, "{completed} of {tasks} tasks were delivered");
+    Ok(rate(tasks, start))
+}
+
+/// What somebody writes in an afternoon: one table, one index, batches.
+struct RawQueue(Connection);
+
+impl RawQueue {
+    fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
+             CREATE TABLE job (id INTEGER PRIMARY KEY, priority INTEGER NOT NULL, state INTEGER NOT NULL, worker TEXT,
+                 lease_until INTEGER, payload BLOB NOT NULL);
+             CREATE INDEX job_ready ON job (priority DESC, id) WHERE state = 0;",
+        )?;
+        Ok(Self(connection))
+    }
+
+    fn round(&self, tasks: usize) -> Result<f64> {
+        let payload = vec![7_u8; PAYLOAD_BYTES];
+        let start = Instant::now();
+        let mut completed = 0;
+        for _ in 0..tasks / BATCH {
+            self.submit(&payload)?;
+            let claimed = self.claim(&payload)?;
+            completed += claimed.len();
+            self.complete(&claimed)?;
+        }
+        ensure!(completed == tasks, "{completed} of {tasks} raw tasks were delivered");
+        Ok(rate(tasks, start))
+    }
+
+    fn submit(&self, payload: &[u8]) -> Result<()> {
+        self.0.execute_batch("BEGIN IMMEDIATE")?;
+        let mut insert = self
+            .0
+            .prepare_cached("INSERT INTO job (priority, state, payload) VALUES (0, 0, ?1)")?;
+        for _ in 0..BATCH {
+            insert.execute([payload])?;
+        }
+        self.0.execute_batch("COMMIT").context("the raw queue could not commit")
+    }
+
+    fn claim(&self, payload: &[u8]) -> Result<Vec<i64>> {
+        self.0.execute_batch("BEGIN IMMEDIATE")?;
+        let mut select = self
+            .0
+            .prepare_cached("SELECT id, payload FROM job WHERE state = 0 ORDER BY priority DESC, id LIMIT ?1")?;
+        let rows = select.query_map([BATCH], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+        let claimed: Vec<(i64, Vec<u8>)> = rows.collect::<rusqlite::Result<_>>()?;
+        ensure!(
+            claimed.iter().all(|(_, bytes)| bytes == payload),
+            "a raw payload came back changed"
+        );
+        let mut update = self
+            .0
+            .prepare_cached("UPDATE job SET state = 1, worker = ?2, lease_until = ?3 WHERE id = ?1")?;
+        for (id, _) in &claimed {
+            update.execute((id, "bench-1", 1_i64))?;
+        }
+        self.0.execute_batch("COMMIT")?;
+        Ok(claimed.into_iter().map(|(id, _)| id).collect())
+    }
+
+    fn complete(&self, ids: &[i64]) -> Result<()> {
+        self.0.execute_batch("BEGIN IMMEDIATE")?;
+        let mut update = self
+            .0
+            .prepare_cached("UPDATE job SET state = 2, worker = NULL, lease_until = NULL WHERE id = ?1")?;
+        for id in ids {
+            update.execute([id])?;
+        }
+        self.0.execute_batch("COMMIT").context("the raw queue could not commit")
+    }
+}
+
+/// The cost of single calls with few and with many executions stored. The stored ones have ended.
+async fn growth(stored: usize) -> Result<()> {
+    let few = stored / 100;
+    println!("single calls with {few} and with {stored} executions stored, synchronous=FULL");
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("store.db");
+    let backend = open(&path)?;
+    fill(&backend, few).await?;
+    let before = Costs::measure(&backend).await?;
+    fill(&backend, stored - few).await?;
+    let after = Costs::measure(&backend).await?;
+    before.print_beside(&after);
+    drop(backend);
+    let bytes = std::fs::metadata(&path)?.len();
+    println!(
+        "  file: {:.0} bytes per stored execution (64-byte input)",
+        ratio(bytes, stored)
+    );
+    Ok(())
+}
+
+async fn fill(backend: &SqliteBackend, count: usize) -> Result<()> {
+    let counts = PartitionCounts::default();
+    let input = Payload::binary(vec![7_u8; 64]);
+    let mut left = count;
+    while left > 0 {
+        let some = left.min(1_000);
+        let now = backend.ping().await?;
+        commit(
+            backend,
+            (0..some)
+                .map(|_| submission(&counts, &input, now))
+                .collect::<Result<_>>()?,
+        )
+        .await?;
+        let handful = backend.reserve(reservation(some)?).await?;
+        commit(
+            backend,
+            handful
+                .tasks
+                .iter()
+                .map(|task| completion(task, handful.now))
+                .collect::<Result<_>>()?,
+        )
+        .await?;
+        left -= some;
+    }
+    Ok(())
+}
+
+/// Median microseconds of each call.
+struct Costs {
+    commit: f64,
+    reserve: f64,
+    due: f64,
+}
+
+impl Costs {
+    async fn measure(backend: &SqliteBackend) -> Result<Self> {
+        let counts = PartitionCounts::default();
+        let input = Payload::binary(vec![7_u8; 64]);
+        let partitions: Vec<_> = counts.all(Family::Flow).collect();
+        let (mut commits, mut reserves, mut dues) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..500 {
+            let now = backend.ping().await?;
+            let one = vec![submission(&counts, &input, now)?];
+            commits.push(timed(commit(backend, one)).await?.0);
+            let (micros, handful) = timed(async { Ok(backend.reserve(reservation(1)?).await?) }).await?;
+            reserves.push(micros);
+            commit(
+                backend,
+                handful
+                    .tasks
+                    .iter()
+                    .map(|task| completion(task, handful.now))
+                    .collect::<Result<_>>()?,
+            )
+            .await?;
+            let ask = Due {
+                partitions: partitions.clone(),
+                limit: 64,
+            };
+            dues.push(timed(async { Ok(backend.due(ask).await?) }).await?.0);
+        }
+        Ok(Self {
+            commit: median(commits),
+            reserve: median(reserves),
+            due: median(dues),
+        })
+    }
+
+    fn print_beside(&self, after: &Costs) {
+        let rows = [
+            ("commit", self.commit, after.commit),
+            ("reserve", self.reserve, after.reserve),
+            ("due", self.due, after.due),
+        ];
+        for (call, before, after) in rows {
+            let change = 100.0 * (after / before - 1.0);
+            println!("  {call:<8} {before:>8.0} µs  {after:>8.0} µs  {change:>+6.1} %");
+        }
+    }
+}
+
+async fn timed<T>(call: impl Future<Output = Result<T>>) -> Result<(f64, T)> {
+    let start = Instant::now();
+    let answer = call.await?;
+    Ok((start.elapsed().as_secs_f64() * 1e6, answer))
+}

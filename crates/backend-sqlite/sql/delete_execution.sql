@@ -1,0 +1,3 @@
+-- Deletes an execution's row.
+-- Takes the row.
+DELETE FROM execution WHERE row = ?1

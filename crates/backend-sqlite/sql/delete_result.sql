@@ -1,0 +1,3 @@
+-- Deletes a result.
+-- Takes the execution's row.
+DELETE FROM result WHERE execution_row = ?1

@@ -1,0 +1,3 @@
+-- Deletes a setting.
+-- Takes key.
+DELETE FROM setting WHERE key = ?1

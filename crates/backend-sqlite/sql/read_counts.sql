@@ -1,0 +1,3 @@
+-- The partition counts this store was created with.
+-- Takes nothing.
+SELECT partition_counts FROM store

@@ -1,0 +1,79 @@
+//! A consistent copy of the store while it runs.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::backend::SqliteBackend;
+use crate::error::OpenError;
+use crate::lock::private;
+use crate::open::refused;
+
+/// Pages copied at a time: 4 MiB.
+const PAGES_PER_STEP: i32 = 1_024;
+/// Between two steps the disk belongs to the writer.
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl SqliteBackend {
+    /// Copies the store as it is now to a file that is not there yet, while calls go on. Blocks until the copy is on disk.
+    ///
+    /// The copy holds payloads and signing keys like the store itself, and only its owner may read it. The write-ahead
+    /// log grows as long as it takes.
+    pub fn backup(&self, to: &Path) -> Result<(), OpenError> {
+        let partial = beside(to);
+        let failed = |source| OpenError::File {
+            path: to.to_owned(),
+            source,
+        };
+        if to.try_exists().map_err(failed)? {
+            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        }
+        private()
+            .create_new(true)
+            .open(&partial)
+            .map_err(|source| OpenError::File {
+                path: partial.clone(),
+                source,
+            })?;
+        let copied = copy(self.path(), &partial).and_then(|()| publish(&partial, to).map_err(failed));
+        // Published, it has its name; failed, it is of no use.
+        let removed = fs::remove_file(&partial).map_err(|source| OpenError::File { path: partial, source });
+        copied.and(removed)
+    }
+}
+
+fn beside(to: &Path) -> PathBuf {
+    let mut name = to.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), OpenError> {
+    let unreadable = |source| refused(from, source);
+    let unwritable = |source| refused(to, source);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let source = Connection::open_with_flags(from, flags).map_err(unreadable)?;
+    // As long as this transaction reads, every step sees the same moment; without it each write would start the copy anew.
+    let moment = source.unchecked_transaction().map_err(unreadable)?;
+    moment
+        .query_row("SELECT clock FROM store", [], |_| Ok(()))
+        .map_err(unreadable)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(to, flags).map_err(unwritable)?;
+    let backup = Backup::new(&moment, &mut target).map_err(unwritable)?;
+    while backup.step(PAGES_PER_STEP).map_err(unwritable)? != StepResult::Done {
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// Gives the finished copy its name. Unlike renaming, linking never replaces a file that came in between.
+fn publish(partial: &Path, to: &Path) -> io::Result<()> {
+    fs::hard_link(partial, to)?;
+    let directory = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}

@@ -1,0 +1,105 @@
+//! The store's clock: never goes back, not across restarts either.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use ff_core::time::{Duration, Timestamp};
+
+/// How fast the clock may run away from, or back to, the wall clock: one part in this many.
+const SLEW: i64 = 10;
+
+/// Runs on from the later of wall clock and last stored time, and slews back to the wall clock.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    hands: Mutex<Hands>,
+    /// Added to every reading; only tests move it.
+    offset_millis: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Hands {
+    read_at: Instant,
+    micros: i64,
+}
+
+impl Clock {
+    /// Starts no earlier than `stored`, the last time this store knew.
+    pub(crate) fn start(stored: Timestamp) -> Self {
+        let stored = i64::try_from(stored.as_millis())
+            .unwrap_or(i64::MAX / 1_000)
+            .saturating_mul(1_000);
+        Self {
+            hands: Mutex::new(Hands {
+                read_at: Instant::now(),
+                micros: wall_micros().max(stored),
+            }),
+            offset_millis: AtomicU64::new(0),
+        }
+    }
+
+    /// The time now; never before a time it told earlier.
+    pub(crate) fn now(&self) -> Timestamp {
+        let mut hands = self.hands.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let passed = i64::try_from(hands.read_at.elapsed().as_micros()).unwrap_or(i64::MAX);
+        hands.read_at = Instant::now();
+        hands.micros = slew(hands.micros, passed, wall_micros());
+        let millis = u64::try_from(hands.micros / 1_000).unwrap_or(0);
+        Timestamp::from_millis(millis.saturating_add(self.offset_millis.load(Ordering::Relaxed)))
+    }
+
+    /// Moves the clock forward, for tests.
+    pub(crate) fn advance(&self, by: Duration) {
+        self.offset_millis.fetch_add(by.as_millis(), Ordering::Relaxed);
+    }
+}
+
+/// `passed` later than `micros`, pulled towards `wall` by at most a tenth of what passed.
+const fn slew(micros: i64, passed: i64, wall: i64) -> i64 {
+    let ran_on = micros.saturating_add(passed);
+    let most = passed / SLEW;
+    let gap = wall.saturating_sub(ran_on);
+    let pull = if gap > most {
+        most
+    } else if gap < -most {
+        -most
+    } else {
+        gap
+    };
+    ran_on.saturating_add(pull)
+}
+
+fn wall_micros() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_ahead_of_the_wall_slows_down_and_never_goes_back() {
+        let mut micros = 10_000_000;
+        let mut wall = 0;
+        while micros > wall {
+            let next = slew(micros, 1_000, wall + 1_000);
+            assert!(next >= micros);
+            (micros, wall) = (next, wall + 1_000);
+        }
+        assert_eq!(micros, wall);
+    }
+
+    #[test]
+    fn a_clock_behind_the_wall_catches_up_a_tenth_at_a_time() {
+        assert_eq!(slew(0, 1_000, 1_000_000), 1_100);
+        assert_eq!(slew(0, 1_000, 1_050), 1_050);
+    }
+
+    #[test]
+    fn a_clock_starts_no_earlier_than_the_last_stored_time() {
+        let future = Timestamp::from_millis(4_000_000_000_000);
+        assert!(Clock::start(future).now() >= future);
+        assert!(Clock::start(Timestamp::default()).now() > Timestamp::from_millis(1_600_000_000_000));
+    }
+}

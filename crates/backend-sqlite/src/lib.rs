@@ -1,0 +1,38 @@
+//! The embedded default store of FlowFabric: one SQLite file in write-ahead mode, readable with the `sqlite3` shell.
+//!
+//! One thread writes. It takes every call that waits, runs them in one transaction and acknowledges after the sync, so that
+//! concurrent callers share it. Reads have connections of their own and never wait for the writer. The rules are those of
+//! [`ff_core::machine`], called inside the open transaction; this crate only stores and finds.
+
+mod backend;
+mod backup;
+mod batch;
+mod budget;
+mod clock;
+mod commit;
+mod due;
+mod error;
+mod execution;
+mod frames;
+mod history;
+mod key;
+mod list;
+mod load;
+mod lock;
+mod maintenance;
+mod migrate;
+mod open;
+mod options;
+mod queues;
+mod quota;
+mod reader;
+mod record;
+mod reserve;
+mod settings;
+mod shared;
+mod writer;
+
+pub use backend::SqliteBackend;
+pub use error::OpenError;
+pub use options::{Durability, Options};
+pub use shared::WriterStats;

@@ -1,0 +1,43 @@
+//! What belongs to one execution: attempts by index, waitpoints and signals by id.
+
+use ff_backend::query::Rows;
+use ff_core::id::{ExecutionId, SignalId, WaitpointId};
+use rusqlite::Connection;
+
+use super::cursor::Cut;
+use super::{Found, versioned};
+use crate::key::{index, uuid_text};
+use crate::record::from_json;
+
+pub(super) fn attempts(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
+    let after = cut.after::<u32>()?.map_or(-1, i64::from);
+    let mut statement = connection.prepare_cached(include_str!("../../sql/list_attempts.sql"))?;
+    let rows = statement.query_map((uuid_text(id), index(id.partition()), after), |row| {
+        let attempt_index: u32 = row.get(0)?;
+        Ok((attempt_index, Some(from_json(row.get_ref(1)?.as_str()?)?)))
+    })?;
+    let (rows, next) = cut.page(rows)?;
+    Ok((Rows::Attempts(rows), next))
+}
+
+pub(super) fn waitpoints(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
+    let after = cut.after_id::<WaitpointId>()?;
+    let mut statement = connection.prepare_cached(include_str!("../../sql/list_waitpoints.sql"))?;
+    let rows = statement.query_map((uuid_text(id), index(id.partition()), after), |row| {
+        let waitpoint_id: String = row.get(0)?;
+        Ok((waitpoint_id, Some(versioned(row, 1)?)))
+    })?;
+    let (rows, next) = cut.page(rows)?;
+    Ok((Rows::Waitpoints(rows), next))
+}
+
+pub(super) fn signals(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
+    let after = cut.after_id::<SignalId>()?;
+    let mut statement = connection.prepare_cached(include_str!("../../sql/list_signals.sql"))?;
+    let rows = statement.query_map((uuid_text(id), index(id.partition()), after), |row| {
+        let signal_id: String = row.get(0)?;
+        Ok((signal_id, Some(from_json(row.get_ref(1)?.as_str()?)?)))
+    })?;
+    let (rows, next) = cut.page(rows)?;
+    Ok((Rows::Signals(rows), next))
+}

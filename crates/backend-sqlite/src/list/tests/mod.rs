@@ -1,0 +1,136 @@
+//! What the conformance suite is too small to see: pages that stop early, trimmed feeds, and the indexes statements use.
+
+mod executions;
+mod feed;
+mod plans;
+
+use std::sync::Arc;
+
+use ff_backend::Error;
+use ff_backend::query::{Cursor, Listing, Page, Query};
+use ff_core::command::submit::CreateExecution;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::machine::Context;
+use ff_core::machine::submit::{Known, create};
+use ff_core::name::{ExecutionKind, LaneId};
+use ff_core::payload::Payload;
+use ff_core::record::{Definition, Execution, HistoryLine, Record};
+use ff_core::time::Timestamp;
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+
+use super::{Fault, rows};
+
+/// A migrated database without a file.
+struct Scratch(Connection);
+
+impl Scratch {
+    fn new() -> Self {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(include_str!("../../../migrations/0001_initial.sql"))
+            .unwrap();
+        Self(connection)
+    }
+
+    fn page(&self, of: &Listing, after: Option<Cursor>, limit: usize) -> Result<Page, Error> {
+        let query = Query {
+            of: of.clone(),
+            after,
+            limit,
+        };
+        match rows(&self.0, &query, Timestamp::default()) {
+            Ok((rows, next)) => Ok(Page {
+                now: Timestamp::default(),
+                rows,
+                next,
+            }),
+            Err(Fault::Refused(error)) => Err(error),
+            Err(Fault::Store(error)) => panic!("{error}"),
+        }
+    }
+
+    /// Every row of a listing, and how many pages it took.
+    fn follow<R>(&self, of: &Listing, limit: usize, rows: impl Fn(Page) -> Vec<R>) -> (Vec<R>, usize) {
+        let (mut all, mut pages, mut after) = (Vec::new(), 0, None);
+        loop {
+            let page = self.page(of, after, limit).unwrap();
+            pages += 1;
+            after = page.next.clone();
+            all.extend(rows(page));
+            if after.is_none() {
+                return (all, pages);
+            }
+        }
+    }
+
+    /// The ids a listing of executions shows, and how many pages it took.
+    fn listed(&self, of: &Listing, limit: usize) -> (Vec<ExecutionId>, usize) {
+        let (rows, pages) = self.follow(of, limit, Page::executions);
+        (rows.into_iter().map(|(execution, _)| execution.id).collect(), pages)
+    }
+
+    fn insert(&self, execution: &Execution, is_open: bool) {
+        let definition = &execution.definition;
+        let values = params![
+            execution.id.uuid().to_string(),
+            execution.id.partition().index,
+            definition.namespace.as_str(),
+            definition.lane.as_str(),
+            definition.kind.as_str(),
+            definition.created_at.as_millis(),
+            definition.flow.map(|flow_id| flow_id.to_string()),
+            is_open,
+            serde_json::to_string(execution).unwrap(),
+        ];
+        let sql = "INSERT INTO execution (uuid, partition, version, tag, namespace, lane, kind, state, blocking_reason,
+                priority, created_at, updated_at, flow_id, is_open, lease_epoch, tags, history, history_lines, body)
+            VALUES (?1, ?2, 1, 1, ?3, ?4, ?5, 'waiting', 'none', 0, ?6, ?6, ?7, ?8, 0, '{}', '', 0, ?9)";
+        self.0.prepare_cached(sql).unwrap().execute(values).unwrap();
+    }
+}
+
+/// Makes executions that differ in what listings ask for.
+struct Template {
+    execution: Execution,
+    line: HistoryLine,
+}
+
+impl Template {
+    fn new() -> Self {
+        let kind = ExecutionKind::parse("kind").unwrap();
+        let command = CreateExecution::new(kind, Payload::binary("input"));
+        let context = Context::engine(Timestamp::from_millis(1));
+        let step = create(&command, ExecutionId::new(0, Uuid::nil()), Known::default(), &context).unwrap();
+        let line = step.draft.history[0].clone();
+        let puts = step.draft.writes.into_iter();
+        let mut executions = puts.filter_map(|write| match write {
+            ff_core::machine::step::Write::Put(Record::Execution(execution))
+            | ff_core::machine::step::Write::Create {
+                record: Record::Execution(execution),
+                ..
+            } => Some(*execution),
+            _ => None,
+        });
+        Self {
+            execution: executions.next().unwrap(),
+            line,
+        }
+    }
+
+    /// The `n`th execution, created `n` milliseconds after the epoch. The order of ids says nothing about age.
+    fn execution(&self, n: u64, lane: &str, flow: Option<FlowId>) -> Execution {
+        let uuid = Uuid::from_u64_pair(n.wrapping_mul(0x9e37_79b9_7f4a_7c15), n);
+        let definition = Definition {
+            created_at: Timestamp::from_millis(n),
+            lane: LaneId::parse(lane).unwrap(),
+            flow,
+            ..(*self.execution.definition).clone()
+        };
+        Execution {
+            id: ExecutionId::new(u16::try_from(n % 7).unwrap(), uuid),
+            definition: Arc::new(definition),
+            ..self.execution.clone()
+        }
+    }
+}

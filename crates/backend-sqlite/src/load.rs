@@ -1,0 +1,72 @@
+//! Reading records, counters and blobs at one moment.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::transaction::NudgeStamp;
+use ff_core::partition::Partition;
+use ff_core::payload::Payload;
+use ff_core::record::BlobKey;
+use ff_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Params};
+
+use crate::key::{self, index, to_text, uuid_text};
+use crate::queues::parse;
+use crate::record;
+
+/// What was asked for, as it stands in the connection's transaction.
+pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> rusqlite::Result<Snapshot> {
+    let mut snapshot = Snapshot::empty(ask.partition, now);
+    let part = index(ask.partition);
+    for key in &ask.records {
+        let mut statement = connection.prepare_cached(include_str!("../sql/read_nudge.sql"))?;
+        let stamp: Option<i64> = statement.query_row((part, to_text(key)), |row| row.get(0)).optional()?;
+        if let Some(stamp) = stamp {
+            snapshot.nudges.insert(key.clone(), NudgeStamp(stamp.cast_unsigned()));
+        }
+        if let Some(found) = record::load(connection, ask.partition, key, now)? {
+            snapshot.records.insert(key.clone(), found);
+        }
+    }
+    for counter in &ask.counters {
+        let (owner, name) = key::counter(*counter);
+        let mut statement = connection.prepare_cached(include_str!("../sql/read_counter.sql"))?;
+        let value: Option<i64> = statement.query_row((part, owner, name), |row| row.get(0)).optional()?;
+        if let Some(value) = value {
+            snapshot.counters.insert(*counter, value);
+        }
+    }
+    for blob in &ask.blobs {
+        if let Some(payload) = load_blob(connection, ask.partition, *blob)? {
+            snapshot.blobs.insert(*blob, payload);
+        }
+    }
+    Ok(snapshot)
+}
+
+fn load_blob(connection: &Connection, partition: Partition, blob: BlobKey) -> rusqlite::Result<Option<Payload>> {
+    let part = index(partition);
+    match blob {
+        BlobKey::Input(id) => payload(connection, include_str!("../sql/load_input.sql"), (uuid_text(id), part)),
+        BlobKey::Result(id) => payload(
+            connection,
+            include_str!("../sql/load_result.sql"),
+            (uuid_text(id), part),
+        ),
+        BlobKey::Signal(id, signal_id) => {
+            let params = (uuid_text(id), part, signal_id.to_string());
+            payload(connection, include_str!("../sql/load_signal_payload.sql"), params)
+        }
+    }
+}
+
+fn payload(connection: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Option<Payload>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row(params, |row| {
+        let content_type = parse(row.get_ref(0)?.as_str()?)?;
+        let bytes: Vec<u8> = row.get(1)?;
+        Ok(Payload {
+            bytes: bytes.into(),
+            content_type,
+        })
+    });
+    found.optional()
+}

@@ -1,0 +1,61 @@
+//! One process per file: an operating system lock beside it, with a note of who holds it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::OpenError;
+
+/// Held as long as the store is open; the operating system lets go of it when the process dies.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of the database at `path`, or says who has it.
+    pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
+        let beside = lock_path(path);
+        let failed = |source| OpenError::File {
+            path: beside.clone(),
+            source,
+        };
+        let mut file = private().create(true).truncate(false).open(&beside).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::Locked {
+                    path: path.to_owned(),
+                    holder: holder(&mut file),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        file.set_len(0).map_err(failed)?;
+        write!(file, "process {}", std::process::id()).map_err(failed)?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// Opens files that only their owner may read: a store holds payloads and signing keys.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    options
+}
+
+fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+fn holder(file: &mut File) -> String {
+    let mut note = String::new();
+    let read = file.rewind().and_then(|()| file.read_to_string(&mut note));
+    match read {
+        Ok(_) if !note.is_empty() => note,
+        _ => "another process".to_owned(),
+    }
+}

@@ -1,0 +1,148 @@
+//! What goes, what stays, and how much of it in one run.
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::backend::SqliteBackend;
+use crate::options::Options;
+
+fn store() -> (TempDir, SqliteBackend) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        counts: ff_core::partition::PartitionCounts::new(2, 1, 1).unwrap(),
+        feed_lines_max: 100,
+        ..Options::new(directory.path().join("store.db"))
+    };
+    let store = SqliteBackend::open(&options).unwrap();
+    (directory, store)
+}
+
+/// Sets a scene with `sql`, whose `:now` is now, and tidies up; the rows of `table` after each run. The writer tidies up
+/// by itself as well, so all of it happens in one job.
+async fn tidied(store: &SqliteBackend, sql: &'static str, table: &'static str) -> Vec<u64> {
+    let count = move |batch: &Batch<'_>| {
+        let sql = format!("SELECT count(*) FROM {table}");
+        batch.connection.query_row(&sql, [], |row| row.get(0))
+    };
+    let runs = store.write(move |batch| {
+        batch
+            .connection
+            .execute_batch(&sql.replace(":now", &batch.now.as_millis().to_string()))?;
+        let mut rows = vec![count(batch)?];
+        while tidy(batch)? {
+            rows.push(count(batch)?);
+        }
+        rows.push(count(batch)?);
+        Ok(rows)
+    });
+    runs.await.unwrap()
+}
+
+async fn number(store: &SqliteBackend, sql: &'static str) -> u64 {
+    let found = store.write(move |batch| batch.connection.query_row(sql, [], |row| row.get::<_, u64>(0)));
+    found.await.unwrap()
+}
+
+/// A table expression of numbers.
+macro_rules! numbers {
+    ($count:literal) => {
+        concat!(
+            "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ",
+            $count,
+            ") "
+        )
+    };
+}
+
+#[tokio::test]
+async fn what_is_over_goes_in_short_runs_and_the_rest_stays() {
+    let (_directory, store) = store();
+    let keys = concat!(
+        numbers!(600),
+        "INSERT INTO idempotency_key SELECT 0, 'namespace:default', n, 1, 0, CASE n % 2 WHEN 0 THEN :now ELSE :now + 60000 END, ''
+         FROM number"
+    );
+    assert_eq!(tidied(&store, keys, "idempotency_key").await, [600, 344, 300]);
+    let settings = concat!(
+        numbers!(9),
+        "INSERT INTO setting SELECT n, n, n, 0, CASE n WHEN 1 THEN NULL ELSE :now END FROM number"
+    );
+    assert_eq!(tidied(&store, settings, "setting").await, [9, 1]);
+    let reports = concat!(
+        numbers!(300),
+        "INSERT INTO budget_report SELECT 'budget', n, :now - n FROM number"
+    );
+    assert_eq!(tidied(&store, reports, "budget_report").await, [300, 44, 0]);
+    let tombstones = concat!(
+        numbers!(100),
+        "INSERT INTO quota_tombstone SELECT 'quota', n, :now - 1000 * n FROM number"
+    );
+    assert_eq!(tidied(&store, tombstones, "quota_tombstone").await, [100, 59]);
+}
+
+#[tokio::test]
+async fn what_was_taken_of_a_deleted_quota_goes() {
+    let (_directory, store) = store();
+    let sql = concat!(
+        numbers!(300),
+        "INSERT INTO quota_slot SELECT 'gone', n, 'execution', 0 FROM number;",
+        numbers!(300),
+        "INSERT INTO quota_place SELECT CASE n % 2 WHEN 0 THEN 'kept' ELSE 'gone' END, n, 0, n, 0 FROM number;
+         INSERT INTO quota_leftover VALUES ('gone');"
+    );
+    assert_eq!(tidied(&store, sql, "quota_slot").await, [300, 44, 0]);
+    assert_eq!(tidied(&store, "", "quota_place").await, [150, 150]);
+    assert_eq!(tidied(&store, "", "quota_leftover").await, [0, 0]);
+}
+
+#[tokio::test]
+async fn frames_go_when_their_time_is_over_or_their_execution_is_gone() {
+    let (_directory, store) = store();
+    let sql = concat!(
+        "INSERT INTO stream VALUES (1, 'a', 0, 0, 100, 0, 0, 0, NULL, NULL, 0), (2, 'b', 0, 0, 100, 0, 0, 0, NULL, NULL, 1);
+         INSERT INTO summary VALUES (1, x''), (2, x'');",
+        numbers!(200),
+        "INSERT INTO frame SELECT 1 + n % 2, n, 0, 'log', NULL, CASE WHEN n <= 40 THEN :now END, 'text/plain', x'' FROM number"
+    );
+    assert_eq!(tidied(&store, sql, "frame").await, [200, 96, 80]);
+    assert_eq!(tidied(&store, "", "summary").await, [1, 1]);
+    assert_eq!(number(&store, "SELECT sum(frames) FROM stream").await, 80);
+}
+
+#[tokio::test]
+async fn the_feed_keeps_so_many_lines_of_one_day() {
+    let (_directory, store) = store();
+    let sql = concat!(
+        numbers!(500),
+        "INSERT INTO feed (partition, millis, at, line) SELECT 0, :now, 0, '' FROM number"
+    );
+    assert_eq!(
+        tidied(&store, sql, "feed").await,
+        [500, 244, 200],
+        "100 lines for each of two partitions"
+    );
+    store.advance_clock(FEED_TTL);
+    assert_eq!(tidied(&store, "", "feed").await, [200, 0]);
+    assert_eq!(number(&store, "SELECT feed_floor FROM store").await, 500);
+}
+
+#[tokio::test]
+async fn a_file_that_is_mostly_free_becomes_smaller() {
+    let (_directory, store) = store();
+    let pages = async |sql: &'static str| {
+        let pages = store.write(move |batch| {
+            batch.connection.execute_batch(sql)?;
+            while tidy(batch)? {}
+            batch
+                .connection
+                .pragma_query_value(None, "page_count", |row| row.get::<_, u64>(0))
+        });
+        pages.await.unwrap()
+    };
+    let full = pages("INSERT INTO input VALUES (1, '', zeroblob(64000000))").await;
+    let tidy = pages("DELETE FROM input").await;
+    assert!(
+        full > 15_000 && tidy <= 2 * FREE_PAGES_KEPT,
+        "{full} pages became {tidy}"
+    );
+}

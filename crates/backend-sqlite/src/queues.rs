@@ -1,0 +1,113 @@
+//! The writer's picture of the queues: their numbers in the database, and how many executions wait in each.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ff_backend::queues::QueueCounts;
+use ff_core::capability::Signature;
+use ff_core::machine::placement::QueueKey;
+use ff_core::name::{LaneId, Namespace};
+use ff_core::partition::Partition;
+use rusqlite::Connection;
+
+use crate::error::corrupt;
+
+/// The number of a queue in the database.
+pub(crate) type QueueId = i64;
+
+/// The writer's picture of the queues.
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    ids: BTreeMap<(Namespace, LaneId), BTreeMap<Signature, QueueId>>,
+    keys: HashMap<QueueId, QueueKey>,
+    /// How many wait in each queue over all partitions; an empty queue is never visited.
+    lengths: HashMap<QueueId, u64>,
+    pub(crate) counts: QueueCounts,
+}
+
+impl Queues {
+    /// Reads the picture from the database.
+    pub(crate) fn load(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut queues = Self::default();
+        let mut statement = connection.prepare(include_str!("../sql/list_queues.sql"))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let key = QueueKey {
+                namespace: parse(row.get_ref(1)?.as_str()?)?,
+                lane: parse(row.get_ref(2)?.as_str()?)?,
+                signature: serde_json::from_str(row.get_ref(3)?.as_str()?).map_err(corrupt)?,
+            };
+            queues.know(row.get(0)?, key);
+        }
+        let mut statement = connection.prepare(include_str!("../sql/count_queued.sql"))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (queue_id, partition, count): (QueueId, u16, u64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let key = queues.key(queue_id)?.clone();
+            queues.counts.load(Partition::flow(partition), &key, count);
+            *queues.lengths.entry(queue_id).or_default() += count;
+        }
+        Ok(queues)
+    }
+
+    fn know(&mut self, queue_id: QueueId, key: QueueKey) {
+        let lane = self.ids.entry((key.namespace.clone(), key.lane.clone())).or_default();
+        lane.insert(key.signature.clone(), queue_id);
+        self.keys.insert(queue_id, key);
+    }
+
+    /// Which queue has this number.
+    pub(crate) fn key(&self, queue_id: QueueId) -> rusqlite::Result<&QueueKey> {
+        self.keys
+            .get(&queue_id)
+            .ok_or_else(|| corrupt(format!("queue {queue_id} is not known")))
+    }
+
+    /// Takes an execution into the queue that stands for `wanted`; its number, and whether it was empty in the partition.
+    pub(crate) fn enter(
+        &mut self,
+        connection: &Connection,
+        partition: Partition,
+        wanted: &QueueKey,
+    ) -> rusqlite::Result<(QueueId, bool)> {
+        let key = self.counts.queue_for(partition, wanted);
+        let queue_id = self.id_of(connection, &key)?;
+        *self.lengths.entry(queue_id).or_default() += 1;
+        Ok((queue_id, self.counts.enter(partition, &key)))
+    }
+
+    /// Takes an execution out of a queue.
+    pub(crate) fn leave(&mut self, partition: Partition, queue_id: QueueId) {
+        let Some(key) = self.keys.get(&queue_id) else { return };
+        self.counts.leave(partition, key);
+        if let Some(length) = self.lengths.get_mut(&queue_id) {
+            *length = length.saturating_sub(1);
+        }
+    }
+
+    /// The non-empty queues of a lane, with their numbers.
+    pub(crate) fn of_lane(&self, namespace: &Namespace, lane: &LaneId) -> impl Iterator<Item = (&Signature, QueueId)> {
+        let lane = self.ids.get(&(namespace.clone(), lane.clone()));
+        let queues = lane
+            .into_iter()
+            .flatten()
+            .map(|(signature, queue_id)| (signature, *queue_id));
+        queues.filter(|(_, queue_id)| self.lengths.get(queue_id).is_some_and(|length| *length > 0))
+    }
+
+    fn id_of(&mut self, connection: &Connection, key: &QueueKey) -> rusqlite::Result<QueueId> {
+        let lane = self.ids.get(&(key.namespace.clone(), key.lane.clone()));
+        if let Some(queue_id) = lane.and_then(|lane| lane.get(&key.signature)) {
+            return Ok(*queue_id);
+        }
+        let signature = serde_json::to_string(&key.signature).map_err(corrupt)?;
+        let mut statement = connection.prepare_cached(include_str!("../sql/insert_queue.sql"))?;
+        let queue_id = statement.insert((key.namespace.as_str(), key.lane.as_str(), signature))?;
+        self.know(queue_id, key.clone());
+        Ok(queue_id)
+    }
+}
+
+/// A validated name that was stored as text.
+pub(crate) fn parse<T: std::str::FromStr<Err = ff_core::error::Rejection>>(text: &str) -> rusqlite::Result<T> {
+    text.parse().map_err(corrupt)
+}

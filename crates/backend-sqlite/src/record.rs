@@ -1,0 +1,330 @@
+//! Records other than executions: how each kind is found, written and deleted.
+
+use ff_backend::transaction::{Tag, Version};
+use ff_core::id::ExecutionId;
+use ff_core::machine::placement::due_at;
+use ff_core::partition::Partition;
+use ff_core::record::{Edge, EdgeState, Flow, Gate, GateState, Record, RecordKey};
+use ff_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Params, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::batch::Batch;
+use crate::error::corrupt;
+use crate::execution;
+use crate::key::{flow_owner, index, scope_text, to_text, uuid_text};
+
+/// A record as it stands, if it does.
+pub(crate) fn load(
+    connection: &Connection,
+    partition: Partition,
+    key: &RecordKey,
+    now: Timestamp,
+) -> rusqlite::Result<Option<(Record, Version)>> {
+    let part = index(partition);
+    match key {
+        RecordKey::Execution(id) => execution::load(connection, *id),
+        RecordKey::Attempt(id, attempt_index) => {
+            let sql = include_str!("../sql/load_attempt.sql");
+            let found = find(connection, sql, (uuid_text(*id), part, attempt_index))?;
+            body(found, |attempt| Record::Attempt(*id, Box::new(attempt)))
+        }
+        RecordKey::Waitpoint(id, waitpoint_id) => {
+            let sql = include_str!("../sql/load_waitpoint.sql");
+            let found = find(connection, sql, (uuid_text(*id), part, waitpoint_id.to_string()))?;
+            body(found, |waitpoint| Record::Waitpoint(Box::new(waitpoint)))
+        }
+        RecordKey::Signal(id, signal_id) => {
+            let sql = include_str!("../sql/load_signal.sql");
+            let found = find(connection, sql, (uuid_text(*id), part, signal_id.to_string()))?;
+            body(found, |signal| Record::Signal(Box::new(signal)))
+        }
+        RecordKey::SignalKey(id, key) => {
+            let found = find_key(connection, partition, &(signal_scope(*id), key.as_str()), now)?;
+            body(found, Record::SignalKey)
+        }
+        RecordKey::SubmissionKey(scope, key) => {
+            let found = find_key(connection, partition, &(scope_text(scope), key.as_str()), now)?;
+            body(found, Record::SubmissionKey)
+        }
+        RecordKey::Flow(flow_id) => {
+            let found = find(
+                connection,
+                include_str!("../sql/load_flow.sql"),
+                (flow_id.to_string(), part),
+            )?;
+            body(found, |flow| Record::Flow(Box::new(flow)))
+        }
+        RecordKey::Gate(flow_id) => {
+            let found = find(
+                connection,
+                include_str!("../sql/load_gate.sql"),
+                (flow_id.to_string(), part),
+            )?;
+            let gate = |(state, version): (String, Version)| {
+                Ok((
+                    Record::Gate(Gate {
+                        flow_id: *flow_id,
+                        state: gate_state(&state)?,
+                    }),
+                    version,
+                ))
+            };
+            found.map(gate).transpose()
+        }
+        RecordKey::Edge(edge_id) => {
+            let found = find(
+                connection,
+                include_str!("../sql/load_edge.sql"),
+                (edge_id.to_string(), part),
+            )?;
+            body(found, |edge| Record::Edge(Box::new(edge)))
+        }
+    }
+}
+
+type Found = Option<(String, Version)>;
+
+fn find(connection: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Found> {
+    let mut statement = connection.prepare_cached(sql)?;
+    statement
+        .query_row(params, |row| Ok((row.get(2)?, version(row, 0)?)))
+        .optional()
+}
+
+fn find_key(
+    connection: &Connection,
+    partition: Partition,
+    (scope, key): &(String, &str),
+    now: Timestamp,
+) -> rusqlite::Result<Found> {
+    let sql = include_str!("../sql/load_key.sql");
+    find(connection, sql, (index(partition), scope, key, now.as_millis()))
+}
+
+fn body<T: DeserializeOwned>(
+    found: Found,
+    record: impl FnOnce(T) -> Record,
+) -> rusqlite::Result<Option<(Record, Version)>> {
+    let Some((text, version)) = found else { return Ok(None) };
+    Ok(Some((record(from_json(&text)?), version)))
+}
+
+/// A version that stands in two columns, the counter first.
+pub(crate) fn version(row: &Row<'_>, column: usize) -> rusqlite::Result<Version> {
+    let tag: i64 = row.get(column + 1)?;
+    Ok(Version {
+        counter: row.get(column)?,
+        tag: Tag(tag.cast_unsigned()),
+    })
+}
+
+/// A document that was stored as JSON.
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(corrupt)
+}
+
+/// A document to be stored as JSON.
+pub(crate) fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(corrupt)
+}
+
+/// The keys of signals are unique per execution.
+fn signal_scope(id: ExecutionId) -> String {
+    format!("signals:{id}")
+}
+
+const fn gate_text(state: GateState) -> &'static str {
+    match state {
+        GateState::Assembling => "assembling",
+        GateState::Open => "open",
+        GateState::Sealed => "sealed",
+        GateState::Cancelled => "cancelled",
+    }
+}
+
+/// The state of a gate that was stored as text.
+pub(crate) fn gate_state(text: &str) -> rusqlite::Result<GateState> {
+    let all = [
+        GateState::Assembling,
+        GateState::Open,
+        GateState::Sealed,
+        GateState::Cancelled,
+    ];
+    let state = all.into_iter().find(|state| gate_text(*state) == text);
+    state.ok_or_else(|| corrupt(format!("gate state {text:?}")))
+}
+
+const fn edge_state(state: EdgeState) -> &'static str {
+    match state {
+        EdgeState::Staged => "staged",
+        EdgeState::Unresolved => "unresolved",
+        EdgeState::Satisfied => "satisfied",
+        EdgeState::Failed => "failed",
+    }
+}
+
+/// A record to be written, with all that goes into its row.
+pub(crate) struct Writing<'r> {
+    pub(crate) partition: Partition,
+    pub(crate) record: &'r Record,
+    pub(crate) version: Version,
+    /// It replaces one that exists.
+    pub(crate) replaces: bool,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+impl Batch<'_> {
+    /// Writes a record that is not an execution.
+    pub(crate) fn write_record(&mut self, writing: &Writing<'_>) -> rusqlite::Result<()> {
+        let part = index(writing.partition);
+        let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
+        let due = due_at(writing.record);
+        match writing.record {
+            // Executions have entries in many indexes and a file of their own.
+            Record::Execution(_) => return Ok(()),
+            Record::Attempt(id, attempt) => self.run(
+                include_str!("../sql/put_attempt.sql"),
+                (uuid_text(*id), part, attempt.index, counter, tag, to_json(attempt)?),
+            )?,
+            Record::Waitpoint(waitpoint) => {
+                let (id, own) = (waitpoint.execution_id, waitpoint.id.to_string());
+                let params = (
+                    uuid_text(id),
+                    part,
+                    own,
+                    counter,
+                    tag,
+                    due.map(Timestamp::as_millis),
+                    to_json(waitpoint)?,
+                );
+                self.run(include_str!("../sql/put_waitpoint.sql"), params)?;
+            }
+            Record::Signal(signal) => {
+                let (id, own) = (signal.execution_id, signal.id.to_string());
+                let params = (uuid_text(id), part, own, counter, tag, to_json(signal)?);
+                self.run(include_str!("../sql/put_signal.sql"), params)?;
+            }
+            Record::SignalKey(key) => {
+                self.write_key(
+                    writing,
+                    (&signal_scope(key.execution_id), key.key.as_str()),
+                    to_json(key)?,
+                )?;
+            }
+            Record::SubmissionKey(key) => {
+                self.write_key(writing, (&scope_text(&key.scope), key.key.as_str()), to_json(key)?)?;
+            }
+            Record::Flow(flow) => self.write_flow(writing, flow)?,
+            Record::Gate(gate) => self.run(
+                include_str!("../sql/put_gate.sql"),
+                (gate.flow_id.to_string(), part, counter, tag, gate_text(gate.state)),
+            )?,
+            Record::Edge(edge) => self.write_edge(writing, edge)?,
+        }
+        self.note_due(writing.partition, due);
+        Ok(())
+    }
+
+    fn write_key(&self, writing: &Writing<'_>, (scope, key): (&str, &str), body: String) -> rusqlite::Result<()> {
+        let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
+        let expires_at = writing.expires_at.map(Timestamp::as_millis);
+        let params = (index(writing.partition), scope, key, counter, tag, expires_at, body);
+        self.run(include_str!("../sql/put_key.sql"), params)
+    }
+
+    fn write_flow(&self, writing: &Writing<'_>, flow: &Flow) -> rusqlite::Result<()> {
+        let part = index(writing.partition);
+        let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
+        let due = due_at(writing.record).map(Timestamp::as_millis);
+        let (id, body) = (flow.id.to_string(), to_json(flow)?);
+        if writing.replaces {
+            return self.run(
+                include_str!("../sql/update_flow.sql"),
+                (id, part, counter, tag, due, body),
+            );
+        }
+        let (namespace, kind) = (flow.namespace.as_str(), flow.kind.as_str());
+        let params = (
+            id,
+            part,
+            counter,
+            tag,
+            namespace,
+            kind,
+            flow.created_at.as_millis(),
+            due,
+            body,
+        );
+        self.run(include_str!("../sql/insert_flow.sql"), params)
+    }
+
+    fn write_edge(&self, writing: &Writing<'_>, edge: &Edge) -> rusqlite::Result<()> {
+        let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
+        let ends = (edge.upstream.to_string(), edge.downstream.to_string());
+        let params = (
+            edge.id.to_string(),
+            index(writing.partition),
+            counter,
+            tag,
+            ends.0,
+            ends.1,
+            edge_state(edge.state),
+            to_json(edge)?,
+        );
+        self.run(include_str!("../sql/put_edge.sql"), params)
+    }
+
+    /// Deletes a record that is not an execution, with its nudge.
+    pub(crate) fn delete_record(&self, partition: Partition, key: &RecordKey) -> rusqlite::Result<()> {
+        let part = index(partition);
+        match key {
+            RecordKey::Execution(_) => {}
+            RecordKey::Attempt(id, own) => {
+                self.run(include_str!("../sql/delete_attempt.sql"), (uuid_text(*id), part, own))?;
+            }
+            RecordKey::Waitpoint(id, own) => {
+                self.run(
+                    include_str!("../sql/delete_waitpoint.sql"),
+                    (uuid_text(*id), part, own.to_string()),
+                )?;
+            }
+            RecordKey::Signal(id, own) => {
+                self.run(
+                    include_str!("../sql/delete_signal.sql"),
+                    (uuid_text(*id), part, own.to_string()),
+                )?;
+            }
+            RecordKey::SignalKey(id, key) => {
+                self.run(
+                    include_str!("../sql/delete_key.sql"),
+                    (part, signal_scope(*id), key.as_str()),
+                )?;
+            }
+            RecordKey::SubmissionKey(scope, key) => {
+                self.run(
+                    include_str!("../sql/delete_key.sql"),
+                    (part, scope_text(scope), key.as_str()),
+                )?;
+            }
+            RecordKey::Flow(flow_id) => {
+                self.run(include_str!("../sql/delete_flow.sql"), (flow_id.to_string(), part))?;
+                self.run(include_str!("../sql/delete_counters.sql"), (part, flow_owner(*flow_id)))?;
+                self.run(include_str!("../sql/delete_history.sql"), [flow_id.to_string()])?;
+            }
+            RecordKey::Gate(flow_id) => {
+                self.run(include_str!("../sql/delete_gate.sql"), (flow_id.to_string(), part))?
+            }
+            RecordKey::Edge(edge_id) => {
+                self.run(include_str!("../sql/delete_edge.sql"), (edge_id.to_string(), part))?
+            }
+        }
+        self.run(include_str!("../sql/delete_nudge.sql"), (part, to_text(key)))
+    }
+
+    /// Runs a statement whose effect on rows does not matter.
+    pub(crate) fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<()> {
+        self.statement(sql)?.execute(params).map(|_| ())
+    }
+}

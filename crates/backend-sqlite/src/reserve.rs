@@ -1,0 +1,142 @@
+//! Handing out: the best of the queues a worker can run, stamped as the machine says.
+
+use ff_backend::reserve::{Handful, Reserve, Task};
+use ff_backend::transaction::Version;
+use ff_core::capability::Signature;
+use ff_core::limits::RESERVE_BYTES_MAX;
+use ff_core::machine::claim::{Claimant, Surroundings, hand_out};
+use ff_core::machine::placement::Score;
+use ff_core::name::LaneId;
+use ff_core::payload::Payload;
+use ff_core::record::{Cause, Execution, Gate, HistorySubject, Record, RecordKey};
+use ff_core::time::Timestamp;
+use std::cmp::Reverse;
+
+use crate::batch::Batch;
+use crate::key::execution_id;
+use crate::queues::{QueueId, parse};
+use crate::record::{self, from_json, version};
+
+/// An execution as it stands before it is handed out.
+struct Candidate {
+    execution: Execution,
+    version: Version,
+    input: Payload,
+}
+
+impl Batch<'_> {
+    /// Hands out what one worker asks for.
+    pub(crate) fn reserve(&mut self, ask: &Reserve) -> rusqlite::Result<Handful> {
+        let mut tasks = Vec::new();
+        let mut bytes = 0;
+        for lane in &ask.lanes {
+            let wanted = ask.claimants.len() - tasks.len();
+            for row in self.best(ask, lane, wanted)? {
+                let candidate = self.candidate(row)?;
+                bytes += candidate.input.len();
+                if bytes > RESERVE_BYTES_MAX && !tasks.is_empty() {
+                    return Ok(Handful { now: self.now, tasks });
+                }
+                let claimant = &ask.claimants[tasks.len()];
+                tasks.push(self.hand_out(ask, candidate, claimant)?);
+            }
+        }
+        Ok(Handful { now: self.now, tasks })
+    }
+
+    /// The rows of the best executions of a lane that the worker can run.
+    fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<i64>> {
+        let queues = self.state.queues.of_lane(&ask.namespace, lane);
+        let runnable = queues.filter(|(signature, _)| can_run(ask, signature));
+        let mut best: Vec<(Score, i64)> = Vec::new();
+        for (_, queue_id) in runnable {
+            best.extend(self.best_of_queue(queue_id, wanted)?);
+        }
+        best.sort_unstable();
+        best.truncate(wanted);
+        Ok(best.into_iter().map(|(_, row)| row).collect())
+    }
+
+    fn best_of_queue(&self, queue_id: QueueId, wanted: usize) -> rusqlite::Result<Vec<(Score, i64)>> {
+        let mut statement = self.statement(include_str!("../sql/best_of_queue.sql"))?;
+        let rows = statement.query_map((queue_id, wanted), |row| {
+            let score = Score {
+                priority: Reverse(row.get(1)?),
+                created_at: Timestamp::from_millis(row.get(2)?),
+                id: execution_id(row.get_ref(3)?.as_str()?, row.get(4)?)?,
+            };
+            Ok((score, row.get(0)?))
+        })?;
+        rows.collect()
+    }
+
+    fn candidate(&self, row: i64) -> rusqlite::Result<Candidate> {
+        let mut statement = self.statement(include_str!("../sql/take_candidate.sql"))?;
+        statement.query_row([row], |row| {
+            let input = match row.get::<_, Option<Vec<u8>>>(4)? {
+                Some(bytes) => Payload {
+                    bytes: bytes.into(),
+                    content_type: parse(row.get_ref(3)?.as_str()?)?,
+                },
+                None => Payload::default(),
+            };
+            Ok(Candidate {
+                execution: from_json(row.get_ref(0)?.as_str()?)?,
+                version: version(row, 1)?,
+                input,
+            })
+        })
+    }
+
+    fn hand_out(&mut self, ask: &Reserve, candidate: Candidate, claimant: &Claimant) -> rusqlite::Result<Task> {
+        let Candidate {
+            execution,
+            version,
+            input,
+        } = candidate;
+        let partition = execution.id.partition();
+        let gate = self.gate_of(&execution)?;
+        let surroundings = Surroundings {
+            now: self.now,
+            gate: gate.as_ref().map(|(gate, _)| gate.state),
+        };
+        let reserved = hand_out(&execution, claimant, ask.mode, surroundings);
+        let version = version.next(ask.tag);
+        let history: Vec<_> = reserved.history.into_iter().collect();
+        let mut lines = self.take_history(partition, &history)?;
+        let lines = lines
+            .remove(&HistorySubject::Execution(execution.id))
+            .unwrap_or_default();
+        let before = self.find_execution(execution.id)?;
+        self.write_execution(&reserved.execution, version, before.as_ref(), &lines)?;
+        self.move_counters(partition, &reserved.increments)?;
+        Ok(Task {
+            execution: reserved.execution,
+            version,
+            handed_out: reserved.handed_out,
+            claimant: claimant.clone(),
+            input,
+            gate,
+        })
+    }
+
+    fn gate_of(&self, execution: &Execution) -> rusqlite::Result<Option<(Gate, Version)>> {
+        let Some(flow_id) = execution.definition.flow else {
+            return Ok(None);
+        };
+        let key = RecordKey::Gate(flow_id);
+        let found = record::load(self.connection, execution.id.partition(), &key, self.now)?;
+        Ok(found.and_then(|(record, version)| match record {
+            Record::Gate(gate) => Some((gate, version)),
+            _ => None,
+        }))
+    }
+}
+
+fn can_run(ask: &Reserve, signature: &Signature) -> bool {
+    let closed = |cause: &Cause| match cause {
+        Cause::Budget(id) => signature.budgets.contains(id),
+        Cause::Quota(id) => signature.quota == Some(*id),
+    };
+    ask.capabilities.covers(&signature.capabilities) && !ask.closed.iter().any(closed)
+}

@@ -1,0 +1,251 @@
+//! The one thread that writes. It takes everything that waits, commits it in one transaction, and acknowledges after the sync.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ff_backend::{Error, Result};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::batch::{Batch, WriterState};
+use crate::error::store_error;
+use crate::maintenance::tidy;
+use crate::shared::Shared;
+
+/// Jobs taken into one transaction at most. Beyond this latency grows faster than throughput.
+const JOBS_MAX: usize = 256;
+/// Batches after which the writer moves the log into the database, however busy it is.
+const CHECKPOINT_COMMITS: u64 = 64;
+/// Batches after which a step of maintenance runs, however busy the writer is.
+const TIDY_COMMITS: u64 = 1_000;
+/// With nothing to do for this long, the log is checkpointed and small maintenance runs.
+const IDLE_AFTER: Duration = Duration::from_millis(200);
+
+/// Does its work inside the batch, and answers when the batch is committed or lost.
+type Job = Box<dyn FnOnce(&mut Batch<'_>) -> rusqlite::Result<Answer> + Send>;
+type Answer = Box<dyn FnOnce(Result<()>) + Send>;
+
+/// What the thread is told.
+enum Message {
+    Write(Job),
+    Stop,
+}
+
+/// Sends jobs to the writer thread and stops it when the store is closed.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    messages: Sender<Message>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the thread on its own connection.
+    pub(crate) fn start(connection: Connection, shared: Arc<Shared>, state: WriterState) -> std::io::Result<Self> {
+        let (messages, waiting) = channel();
+        let thread = std::thread::Builder::new()
+            .name("ff-sqlite-writer".to_owned())
+            .spawn(move || {
+                WriterThread {
+                    connection,
+                    shared,
+                    state,
+                    stopped: None,
+                    commits_since_checkpoint: 1,
+                    commits_since_tidy: 0,
+                }
+                .run(&waiting)
+            })?;
+        Ok(Self {
+            messages,
+            thread: Some(thread),
+        })
+    }
+
+    /// Runs `work` in the next batch and answers once that batch is on disk.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Batch<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |batch| match work(batch) {
+            // Nobody waiting any more is no error: the caller was dropped.
+            Ok(outcome) => Ok(Box::new(move |committed: Result<()>| {
+                let _ = reply.send(committed.map(|()| outcome));
+            })),
+            Err(error) => {
+                let _ = reply.send(Err(store_error(&error)));
+                Err(error)
+            }
+        });
+        let gone = || Error::Unavailable("the store is closed".to_owned());
+        self.messages.send(Message::Write(job)).map_err(|_| gone())?;
+        answer
+            .await
+            .unwrap_or_else(|_| Err(Error::Unavailable("the write failed; nothing was done".to_owned())))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.messages.send(Message::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct WriterThread {
+    connection: Connection,
+    shared: Arc<Shared>,
+    state: WriterState,
+    /// Why nothing is written any more: after a failed sync the same handle must not be trusted again.
+    stopped: Option<String>,
+    commits_since_checkpoint: u64,
+    commits_since_tidy: u64,
+}
+
+impl WriterThread {
+    fn run(mut self, waiting: &Receiver<Message>) {
+        let mut idle = false;
+        loop {
+            let message = if idle {
+                waiting.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                waiting.recv_timeout(IDLE_AFTER)
+            };
+            match message {
+                Ok(Message::Write(job)) => {
+                    idle = false;
+                    let stop = self.take_batch(job, waiting);
+                    if stop {
+                        break;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    // As long as there is something to tidy up, look again soon.
+                    idle = !self.tidy();
+                    self.checkpoint(0);
+                }
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.checkpoint(0);
+    }
+
+    /// Takes everything that waits behind `first` into one transaction; whether the store is to be closed after it.
+    fn take_batch(&mut self, first: Job, waiting: &Receiver<Message>) -> bool {
+        let mut jobs = vec![first];
+        let mut stop = false;
+        while jobs.len() < JOBS_MAX && !stop {
+            match waiting.try_recv() {
+                Ok(Message::Write(job)) => jobs.push(job),
+                Ok(Message::Stop) => stop = true,
+                Err(_) => break,
+            }
+        }
+        self.commit(jobs);
+        self.checkpoint(CHECKPOINT_COMMITS);
+        if self.commits_since_tidy > TIDY_COMMITS {
+            self.tidy();
+        }
+        stop
+    }
+
+    /// Runs one bounded step of maintenance as a job of its own; whether more is left.
+    fn tidy(&mut self) -> bool {
+        self.commits_since_tidy = 0;
+        let more = Arc::new(AtomicBool::new(false));
+        let found = Arc::clone(&more);
+        self.commit(vec![Box::new(move |batch| {
+            found.store(tidy(batch)?, Ordering::Relaxed);
+            Ok(Box::new(|_| ()))
+        })]);
+        more.load(Ordering::Relaxed)
+    }
+
+    fn commit(&mut self, jobs: Vec<Job>) {
+        if let Some(why) = &self.stopped {
+            // Dropping the jobs tells their callers that nothing was done.
+            tracing::error!(jobs = jobs.len(), "writes refused: {why}");
+            return;
+        }
+        let mut answers = Vec::with_capacity(jobs.len());
+        if let Err(error) = self.run_jobs(jobs, &mut answers) {
+            return self.roll_back(answers, &error);
+        }
+        match self.connection.execute_batch("COMMIT") {
+            Ok(()) => {
+                self.shared.count_commit(answers.len());
+                self.commits_since_checkpoint += 1;
+                self.commits_since_tidy += 1;
+                for answer in answers {
+                    answer(Ok(()));
+                }
+                self.shared.hints().send();
+            }
+            Err(error) => self.lose(answers, &error),
+        }
+    }
+
+    /// Runs the jobs in an open transaction. Refusals are found before anything is written, so an error here is the store's.
+    fn run_jobs(&mut self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> rusqlite::Result<()> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let mut batch = Batch::begin(&self.connection, &self.shared, &mut self.state);
+        for job in jobs {
+            answers.push(job(&mut batch)?);
+        }
+        batch.finish()
+    }
+
+    /// Nothing of the batch was done, and everybody in it is told so.
+    fn roll_back(&mut self, answers: Vec<Answer>, error: &rusqlite::Error) {
+        tracing::error!("a batch failed and was rolled back: {error}");
+        if self.connection.execute_batch("ROLLBACK").is_err() {
+            self.stopped = Some(store_error(error).to_string());
+        }
+        self.forget();
+        for answer in answers {
+            answer(Err(store_error(error)));
+        }
+    }
+
+    /// The commit failed. What is on disk is unknown, and a failed sync must not be tried again on the same handle: the store
+    /// stops writing until it is opened anew.
+    fn lose(&mut self, answers: Vec<Answer>, error: &rusqlite::Error) {
+        let why = format!("a commit failed and the store stopped writing: {error}");
+        tracing::error!("{why}");
+        self.stopped = Some(why.clone());
+        // A failing rollback changes nothing: the store writes no more.
+        let _ = self.connection.execute_batch("ROLLBACK");
+        for answer in answers {
+            answer(Err(Error::Unknown(why.clone())));
+        }
+    }
+
+    /// What was kept in memory about a batch that is gone.
+    fn forget(&mut self) {
+        self.shared.hints().forget();
+        match WriterState::load(&self.connection) {
+            Ok(state) => self.state = state,
+            Err(error) => self.stopped = Some(error.to_string()),
+        }
+    }
+
+    /// Moves the write-ahead log into the database once more than `commits` batches stand in it, without waiting for
+    /// readers.
+    fn checkpoint(&mut self, commits: u64) {
+        if self.stopped.is_some() || self.commits_since_checkpoint <= commits {
+            return;
+        }
+        self.commits_since_checkpoint = 0;
+        let done = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        if let Err(error) = done {
+            tracing::warn!("the log could not be checkpointed: {error}");
+        }
+    }
+}

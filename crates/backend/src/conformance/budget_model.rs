@@ -1,0 +1,207 @@
+//! Random calls about budgets answer what [`ff_core::machine::budget`] says, at the time the store answers.
+
+use std::collections::BTreeMap;
+
+use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits, UsageIdentity, UsageReport};
+use ff_core::error::{Code, Rejection};
+use ff_core::id::BudgetId;
+use ff_core::machine::budget;
+use ff_core::name::{Dimension, RequestId};
+use ff_core::partition::Partition;
+use ff_core::record::{Budget, Limits, OnHardLimit};
+use ff_core::time::{Duration, Timestamp};
+
+use super::budgets::{call, definition, tokens};
+use super::build::{Random, Store, key};
+use crate::budget::{BudgetAnswer, BudgetCall};
+use crate::due::DueKey;
+
+const SEEDS: u64 = 4;
+const CALLS: u64 = 250;
+
+/// The simplest store of budgets there is.
+#[derive(Default)]
+struct Model {
+    budgets: BTreeMap<BudgetId, Budget>,
+    seen: BTreeMap<(BudgetId, UsageIdentity), Timestamp>,
+}
+
+pub(super) async fn random_calls_answer_what_the_rules_say(store: &Store<'_>) {
+    for seed in 0..SEEDS {
+        let mut random = Random::new(seed << 40);
+        let mut model = Model::default();
+        let ids = [(); 2].map(|()| BudgetId::from_uuid(store.uuid()));
+        for n in 0..CALLS {
+            let asked = random_call(&model, *random.pick(&ids), &mut random);
+            let reply = call(store, asked.clone()).await;
+            let wanted = model.answer(&asked, reply.now);
+            assert_eq!(code(reply.answer), code(wanted), "seed {seed}, call {n}: {asked:?}");
+            due(store, &model, &ids).await;
+            if random.below(5) == 0 {
+                store.advance(Duration::from_millis(random.below(3_000))).await;
+            }
+        }
+    }
+}
+
+impl Model {
+    fn answer(&mut self, asked: &BudgetCall, now: Timestamp) -> Result<BudgetAnswer, Rejection> {
+        if let BudgetCall::Create { budget_id, command } = asked {
+            let mut slot = self.budgets.remove(budget_id);
+            let created = budget::create(&mut slot, *budget_id, command, now);
+            self.budgets.extend(slot.map(|budget| (*budget_id, budget)));
+            return created.map(BudgetAnswer::Created);
+        }
+        let id = about(asked);
+        let budget = self.budgets.get_mut(&id).ok_or_else(|| budget::not_found(id))?;
+        match asked {
+            BudgetCall::Get(_) => Ok(BudgetAnswer::Budget(Box::new(budget::view(budget, now)))),
+            BudgetCall::Update { command, .. } => {
+                budget::update_limits(budget, command, now).map(BudgetAnswer::Updated)
+            }
+            BudgetCall::Reset { command, .. } => budget::reset(budget, command, now).map(BudgetAnswer::Reset),
+            BudgetCall::Delete(_) => Ok(BudgetAnswer::Deleted(budget::delete(budget, now))),
+            BudgetCall::Advance(_) => Ok(BudgetAnswer::Work(budget::advance(budget, now))),
+            BudgetCall::Report { report, .. } => {
+                let remembered = |identity: &UsageIdentity| self.seen.get(&(id, identity.clone()));
+                let seen = report
+                    .identity
+                    .as_ref()
+                    .and_then(remembered)
+                    .is_some_and(|until| !until.has_come(now));
+                let reported = budget::report_usage(budget, report, seen, now)?;
+                let remember = reported
+                    .remember
+                    .map(|remember| ((id, remember.identity), remember.until));
+                self.seen.extend(remember);
+                Ok(BudgetAnswer::Reported(reported.outcome))
+            }
+            other => Ok(quietly(budget, other)),
+        }
+    }
+}
+
+/// The calls that answer nothing.
+fn quietly(budget: &mut Budget, asked: &BudgetCall) -> BudgetAnswer {
+    match asked {
+        BudgetCall::Stopped { began_at, .. } => budget::stopped(budget, *began_at),
+        BudgetCall::MarkBlocked { partition, .. } => budget::mark_blocked(budget, *partition),
+        BudgetCall::ForgetBlocked { partition, round, .. } => budget::forget_blocked(budget, *partition, *round),
+        other => panic!("{other:?} is not part of this model"),
+    }
+    BudgetAnswer::Done
+}
+
+fn about(asked: &BudgetCall) -> BudgetId {
+    match asked {
+        BudgetCall::Get(id) | BudgetCall::Delete(id) | BudgetCall::Advance(id) => *id,
+        BudgetCall::Create { budget_id, .. }
+        | BudgetCall::Update { budget_id, .. }
+        | BudgetCall::Report { budget_id, .. }
+        | BudgetCall::Reset { budget_id, .. }
+        | BudgetCall::Stopped { budget_id, .. }
+        | BudgetCall::MarkBlocked { budget_id, .. }
+        | BudgetCall::ForgetBlocked { budget_id, .. } => *budget_id,
+        BudgetCall::List { .. } => panic!("a list is about no single budget"),
+    }
+}
+
+fn random_call(model: &Model, budget_id: BudgetId, random: &mut Random) -> BudgetCall {
+    let partition = Partition::flow(u16::try_from(random.below(3)).unwrap_or(0));
+    let known = model.budgets.get(&budget_id);
+    match random.below(if known.is_some() { 16 } else { 2 }) {
+        0 => BudgetCall::Create {
+            budget_id,
+            command: random_definition(random),
+        },
+        1 => BudgetCall::Get(budget_id),
+        2 => {
+            let hard = Some(random.below(60));
+            let dimensions = BTreeMap::from([(tokens(), Limits { soft: None, hard })]);
+            BudgetCall::Update {
+                budget_id,
+                command: UpdateLimits { dimensions },
+            }
+        }
+        3 => {
+            let request_id = RequestId::parse(format!("reset-{}", random.below(20))).ok();
+            BudgetCall::Reset {
+                budget_id,
+                command: ResetBudget { request_id },
+            }
+        }
+        4 if random.below(12) == 0 => BudgetCall::Delete(budget_id),
+        5 | 6 => BudgetCall::Advance(budget_id),
+        7 | 8 => BudgetCall::MarkBlocked { budget_id, partition },
+        9 => {
+            let round = known
+                .map_or(0, |budget| budget.generation)
+                .saturating_sub(random.below(2));
+            BudgetCall::ForgetBlocked {
+                budget_id,
+                partition,
+                round,
+            }
+        }
+        10 => {
+            let began_at = known
+                .and_then(|budget| budget.stop)
+                .map_or(Timestamp::default(), |stop| stop.since);
+            BudgetCall::Stopped {
+                budget_id,
+                began_at: began_at + Duration::from_millis(random.below(120_000)),
+            }
+        }
+        _ => BudgetCall::Report {
+            budget_id,
+            report: random_report(random),
+        },
+    }
+}
+
+fn random_definition(random: &mut Random) -> CreateBudget {
+    let reset_interval = *random.pick(&[None, Some(Duration::from_secs(1)), Some(Duration::from_secs(7))]);
+    let on_hard_limit = *random.pick(&[OnHardLimit::Block, OnHardLimit::CancelActive]);
+    CreateBudget {
+        reset_interval,
+        on_hard_limit,
+        ..definition(Some(20), Some(40))
+    }
+}
+
+fn random_report(random: &mut Random) -> UsageReport {
+    let other = Dimension::parse("cents").expect("a dimension");
+    let deltas = BTreeMap::from([(tokens(), random.below(15)), (other, random.below(3))]);
+    let report = UsageReport {
+        dedup_window: Duration::from_secs(4),
+        ..UsageReport::new(deltas)
+    };
+    match random.below(2) {
+        0 => report,
+        _ => report.identified_by(UsageIdentity::Key(key(&format!("report-{}", random.below(12))))),
+    }
+}
+
+/// What is due, and what will be next, follows from the budgets alone.
+async fn due(store: &Store<'_>, model: &Model, ids: &[BudgetId]) {
+    for id in ids {
+        let page = store.due_in(&[store.counts().of_budget(*id)], 100).await;
+        let found = page
+            .items
+            .iter()
+            .find(|item| item.key == DueKey::Budget(*id))
+            .map(|item| item.due_at);
+        let wanted = model.budgets.get(id).and_then(budget::due_at);
+        assert_eq!(found, wanted.filter(|at| at.has_come(page.now)));
+        if let Some(later) = wanted.filter(|at| !at.has_come(page.now)) {
+            assert!(
+                page.next.is_some_and(|next| next <= later),
+                "{page:?} should know {later}"
+            );
+        }
+    }
+}
+
+fn code<T>(answer: Result<T, Rejection>) -> Result<T, Code> {
+    answer.map_err(|rejection| rejection.code)
+}

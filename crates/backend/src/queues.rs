@@ -1,0 +1,99 @@
+//! Which queue an execution waits in, when a lane has very many signatures.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::capability::Signature;
+use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
+use ff_core::machine::placement::QueueKey;
+use ff_core::name::{LaneId, Namespace};
+use ff_core::partition::Partition;
+
+/// How many executions wait in each queue of each partition; a backend keeps one beside its queues.
+#[derive(Clone, Debug, Default)]
+pub struct QueueCounts {
+    lanes: BTreeMap<(Partition, Namespace, LaneId), BTreeMap<Signature, u64>>,
+}
+
+impl QueueCounts {
+    /// The queue an execution that wants `wanted` stands in.
+    ///
+    /// Beyond a number of budget sets, further ones share the queue of their capabilities and quota without budgets: that one
+    /// is never skipped for a closed budget, and admission checks them.
+    pub fn queue_for(&self, partition: Partition, wanted: &QueueKey) -> QueueKey {
+        let Some(queues) = self.lanes.get(&lane_of(partition, wanted)) else {
+            return wanted.clone();
+        };
+        let signature = &wanted.signature;
+        if signature.budgets.is_empty() || queues.contains_key(signature) || !is_crowded(queues, signature) {
+            return wanted.clone();
+        }
+        QueueKey {
+            signature: Signature {
+                budgets: BTreeSet::new(),
+                ..signature.clone()
+            },
+            ..wanted.clone()
+        }
+    }
+
+    /// Counts an execution into `queue`; whether the queue was empty.
+    pub fn enter(&mut self, partition: Partition, queue: &QueueKey) -> bool {
+        let lane = self.lanes.entry(lane_of(partition, queue)).or_default();
+        let count = lane.entry(queue.signature.clone()).or_default();
+        *count += 1;
+        *count == 1
+    }
+
+    /// Counts `by` executions that stood in `queue` when the store was opened.
+    pub fn load(&mut self, partition: Partition, queue: &QueueKey, by: u64) {
+        let lane = self.lanes.entry(lane_of(partition, queue)).or_default();
+        *lane.entry(queue.signature.clone()).or_default() += by;
+    }
+
+    /// Counts an execution out of `queue`.
+    pub fn leave(&mut self, partition: Partition, queue: &QueueKey) {
+        let key = lane_of(partition, queue);
+        let Some(lane) = self.lanes.get_mut(&key) else { return };
+        if let Some(count) = lane.get_mut(&queue.signature) {
+            *count -= 1;
+            if *count == 0 {
+                lane.remove(&queue.signature);
+            }
+        }
+        if lane.is_empty() {
+            self.lanes.remove(&key);
+        }
+    }
+
+    /// Whether adding to these queues would open one too many in a lane of the partition.
+    pub fn would_overflow(&self, partition: Partition, wanted: impl Iterator<Item = QueueKey>) -> bool {
+        let mut opening: BTreeMap<(Partition, Namespace, LaneId), BTreeSet<Signature>> = BTreeMap::new();
+        for wanted in wanted {
+            let queue = self.queue_for(partition, &wanted);
+            let lane = lane_of(partition, &queue);
+            let exists = self
+                .lanes
+                .get(&lane)
+                .is_some_and(|lane| lane.contains_key(&queue.signature));
+            if !exists {
+                opening.entry(lane).or_default().insert(queue.signature);
+            }
+        }
+        opening.iter().any(|(lane, more)| {
+            let open = self.lanes.get(lane).map_or(0, BTreeMap::len);
+            open + more.len() > QUEUES_MAX
+        })
+    }
+}
+
+fn lane_of(partition: Partition, queue: &QueueKey) -> (Partition, Namespace, LaneId) {
+    (partition, queue.namespace.clone(), queue.lane.clone())
+}
+
+/// Whether as many budget sets as may have a queue of their own stand beside this one.
+fn is_crowded(queues: &BTreeMap<Signature, u64>, wanted: &Signature) -> bool {
+    let is_sibling = |queue: &&Signature| {
+        !queue.budgets.is_empty() && queue.capabilities == wanted.capabilities && queue.quota == wanted.quota
+    };
+    queues.len() >= BUDGET_SETS_MAX && queues.keys().filter(is_sibling).count() >= BUDGET_SETS_MAX
+}
