@@ -129,6 +129,11 @@ CREATE TABLE feed (
     at        INTEGER NOT NULL,
     line      TEXT NOT NULL
 );
+-- The last row of each partition that was trimmed: a reader who saw it missed nothing.
+CREATE TABLE feed_trimmed (
+    partition INTEGER PRIMARY KEY,
+    row       INTEGER NOT NULL
+);
 
 CREATE TABLE attempt (
     uuid          TEXT NOT NULL,

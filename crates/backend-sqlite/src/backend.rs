@@ -15,6 +15,7 @@ use ff_backend::reserve::{Handful, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Result};
+use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};
 
 use crate::batch::{Batch, WriterState};
@@ -23,6 +24,7 @@ use crate::error::OpenError;
 use crate::lock::Lock;
 use crate::open::{open, refused};
 use crate::options::Options;
+use crate::queues::{FilledQueue, Queues};
 use crate::reader::Readers;
 use crate::shared::{Shared, WriterStats};
 use crate::writer::Writer;
@@ -31,9 +33,9 @@ use crate::{due, load};
 /// One SQLite file. Dropping it waits for what is under way and closes the file.
 #[derive(Debug)]
 pub struct SqliteBackend {
-    // In this order: the writer ends before the readers, and the lock is let go of last.
-    writer: Writer,
+    // In this order: the writer closes last, because only it can move the log into the database, and then the lock is let go.
     readers: Readers,
+    writer: Writer,
     shared: Arc<Shared>,
     _lock: Lock,
 }
@@ -42,7 +44,8 @@ impl SqliteBackend {
     /// Opens the store, creating it when it is not there.
     pub fn open(options: &Options) -> std::result::Result<Self, OpenError> {
         let opened = open(options)?;
-        let shared = Arc::new(Shared::new(Clock::start(opened.clock), options));
+        let queues = Queues::load(&opened.writer).map_err(|source| refused(&options.path, source))?;
+        let shared = Arc::new(Shared::new(Clock::start(opened.clock), queues, options));
         let failed = |source| OpenError::File {
             path: options.path.clone(),
             source,
@@ -69,6 +72,11 @@ impl SqliteBackend {
     /// Moves the store's clock forward. Only tests have a reason to.
     pub fn advance_clock(&self, by: Duration) {
         self.shared.clock.advance(by);
+    }
+
+    /// The queues of a partition that hold executions.
+    pub(crate) fn filled_queues(&self, partition: Partition) -> Vec<FilledQueue> {
+        self.shared.queues().of_partition(partition)
     }
 
     /// Runs `work` in the writer's next batch.
@@ -101,7 +109,7 @@ impl Backend for SqliteBackend {
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
         let count = batch.len();
         let written = self
-            .write(move |open| batch.into_iter().map(|transaction| open.commit(transaction)).collect())
+            .write(move |open| batch.iter().map(|transaction| open.commit(transaction)).collect())
             .await;
         written.unwrap_or_else(|error| vec![Err(CommitError::Store(error)); count])
     }

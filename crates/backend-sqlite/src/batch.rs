@@ -1,6 +1,7 @@
 //! The open transaction the writer's jobs run in.
 
 use std::collections::BTreeMap;
+use std::sync::MutexGuard;
 
 use ff_backend::hint::{Hint, HintBoard};
 use ff_core::name::{LaneId, Namespace};
@@ -15,7 +16,6 @@ use crate::shared::Shared;
 /// What the writer keeps in memory between batches; all of it can be read again from the database.
 #[derive(Debug, Default)]
 pub(crate) struct WriterState {
-    pub(crate) queues: Queues,
     /// The time of the last feed line, so that positions never go back.
     pub(crate) feed_millis: u64,
     /// The earliest moment each partition was announced to be due.
@@ -30,7 +30,6 @@ impl WriterState {
         let feed_millis: Option<u64> =
             connection.query_row(include_str!("../sql/last_feed_millis.sql"), [], |row| row.get(0))?;
         Ok(Self {
-            queues: Queues::load(connection)?,
             feed_millis: feed_millis.unwrap_or(0),
             due_heads: BTreeMap::new(),
             last_revision: connection.query_row("SELECT last_revision FROM store", [], |row| row.get(0))?,
@@ -45,7 +44,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) state: &'a mut WriterState,
     /// The store's time for everything in the batch.
     pub(crate) now: Timestamp,
-    pub(crate) hints: std::sync::MutexGuard<'a, HintBoard>,
+    pub(crate) hints: MutexGuard<'a, HintBoard>,
+    pub(crate) queues: MutexGuard<'a, Queues>,
     /// How the depths of lanes move, written once at the end.
     depths: BTreeMap<(Namespace, LaneId, PublicState), i64>,
 }
@@ -59,6 +59,7 @@ impl<'a> Batch<'a> {
             state,
             now: shared.clock.now(),
             hints: shared.hints(),
+            queues: shared.queues(),
             depths: BTreeMap::new(),
         }
     }

@@ -22,11 +22,11 @@ type Rows = BTreeMap<ExecutionId, Row>;
 
 impl Batch<'_> {
     /// Commits a transaction, or refuses it and does nothing.
-    pub(crate) fn commit(&mut self, transaction: Transaction) -> rusqlite::Result<Result<Committed, CommitError>> {
+    pub(crate) fn commit(&mut self, transaction: &Transaction) -> rusqlite::Result<Result<Committed, CommitError>> {
         if let Err(malformed) = transaction.check() {
             return Ok(Err(malformed));
         }
-        let rows = match self.compare(&transaction)? {
+        let rows = match self.compare(transaction)? {
             Ok(rows) => rows,
             Err(conflict) => return Ok(Err(conflict)),
         };
@@ -34,7 +34,7 @@ impl Batch<'_> {
         if transaction.not_after.is_some_and(|at| at.has_come(now)) {
             return Ok(Err(CommitError::TooLate { now }));
         }
-        if transaction.limits_queues && self.opens_too_many_queues(&transaction) {
+        if transaction.limits_queues && self.opens_too_many_queues(transaction) {
             return Ok(Err(CommitError::TooManyQueues));
         }
         let counters = self.apply(transaction, &rows)?;
@@ -80,15 +80,15 @@ impl Batch<'_> {
             },
             _ => None,
         });
-        self.state.queues.counts.would_overflow(transaction.partition, wanted)
+        self.queues.counts.would_overflow(transaction.partition, wanted)
     }
 
-    fn apply(&mut self, transaction: Transaction, rows: &Rows) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
+    fn apply(&mut self, transaction: &Transaction, rows: &Rows) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
         let partition = transaction.partition;
         let mut lines = self.take_history(partition, &transaction.history)?;
         let mut written = BTreeMap::new();
         for put in &transaction.puts {
-            self.put(&transaction, put, rows, &mut lines, &mut written)?;
+            self.put(transaction, put, rows, &mut lines, &mut written)?;
         }
         for (subject, lines) in &lines {
             self.append_history(partition, *subject, lines)?;
@@ -104,7 +104,7 @@ impl Batch<'_> {
         }
         let counters = self.move_counters(partition, &transaction.increments)?;
         for nudge in &transaction.nudges {
-            self.nudge(&transaction, nudge)?;
+            self.nudge(transaction, nudge)?;
         }
         for (key, stamp) in &transaction.clear_nudges {
             self.clear_nudge(partition, key, *stamp)?;

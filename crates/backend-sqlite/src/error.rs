@@ -85,8 +85,10 @@ pub enum OpenError {
 
 /// How an error of SQLite reads to the engine. Nothing was done: the writer rolls the whole batch back first.
 pub(crate) fn store_error(error: &rusqlite::Error) -> Error {
+    let unreadable = matches!(error, rusqlite::Error::FromSqlConversionFailure(..));
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(error.to_string()),
+        _ if unreadable => Error::Corrupt(error.to_string()),
         _ => Error::Unavailable(error.to_string()),
     }
 }

@@ -112,12 +112,12 @@ impl Batch<'_> {
         match (place, before) {
             (Placement::Eligible { .. }, Some(queue_id)) => Ok(Some(queue_id)),
             (Placement::Eligible { queue, .. }, None) => {
-                let (queue_id, opened) = self.state.queues.enter(self.connection, partition, queue)?;
+                let (queue_id, opened) = self.queues.enter(self.connection, partition, queue)?;
                 self.hints.eligible(partition, queue, opened, self.now);
                 Ok(Some(queue_id))
             }
             (_, Some(queue_id)) => {
-                self.state.queues.leave(partition, queue_id);
+                self.queues.leave(partition, queue_id);
                 Ok(None)
             }
             (_, None) => Ok(None),
@@ -273,7 +273,7 @@ impl Batch<'_> {
             return Ok(());
         };
         if let Some(queue_id) = before.queue_id {
-            self.state.queues.leave(id.partition(), queue_id);
+            self.queues.leave(id.partition(), queue_id);
         }
         self.list_tags(&without_tags(&execution), Some(&before.tags), "{}")?;
         self.list_under_budgets(&execution, &Placement::Nowhere, Some(before))?;

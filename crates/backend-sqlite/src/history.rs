@@ -8,6 +8,8 @@ use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
 use ff_core::record::{HistoryLine, HistorySubject};
 
+use rusqlite::OptionalExtension;
+
 use crate::batch::Batch;
 use crate::execution::Lines;
 use crate::key::{index, subject_text, uuid_text};
@@ -83,8 +85,10 @@ impl Batch<'_> {
     fn keep_flow_history_short(&mut self, partition: Partition, id: FlowId) -> rusqlite::Result<()> {
         let key = (id.to_string(), index(partition));
         let mut statement = self.statement(include_str!("../sql/read_flow_history.sql"))?;
-        let (lines, first, count): (String, u64, u64) =
-            statement.query_row((&key.0, key.1), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let found = statement.query_row((&key.0, key.1), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let Some((lines, first, count)): Option<(String, u64, u64)> = found.optional()? else {
+            return Ok(());
+        };
         if count <= LINES_ON_RECORD_MAX {
             return Ok(());
         }
@@ -95,8 +99,7 @@ impl Batch<'_> {
     /// Keeps a chunk and forgets those that hold only lines nobody is shown any more.
     fn keep_chunk(&self, subject: &str, (first, count): (u64, u64), lines: &str) -> rusqlite::Result<()> {
         self.run(include_str!("../sql/insert_history.sql"), (subject, first, lines))?;
-        let shown = HISTORY_LINES_MAX as u64 + 2 * count;
-        let oldest = (first + count).saturating_sub(shown);
-        self.run(include_str!("../sql/trim_history.sql"), (subject, oldest))
+        let oldest_shown = (first + count).saturating_sub(HISTORY_LINES_MAX as u64);
+        self.run(include_str!("../sql/trim_history.sql"), (subject, oldest_shown))
     }
 }

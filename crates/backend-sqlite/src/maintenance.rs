@@ -160,6 +160,7 @@ fn trim_feed(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
     let Some(end): Option<i64> = first(batch, end, (limit, too_old, too_many))? else {
         return Ok(0);
     };
+    batch.run(include_str!("../sql/note_trimmed_feed.sql"), [end])?;
     batch.run(include_str!("../sql/move_feed_floor.sql"), [end])?;
     count(batch, include_str!("../sql/delete_feed.sql"), [end])
 }

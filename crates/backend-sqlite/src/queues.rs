@@ -24,6 +24,14 @@ pub(crate) struct Queues {
     pub(crate) counts: QueueCounts,
 }
 
+/// A queue of a partition that is not empty.
+#[derive(Clone, Debug)]
+pub(crate) struct FilledQueue {
+    pub(crate) queue_id: QueueId,
+    pub(crate) key: QueueKey,
+    pub(crate) length: u64,
+}
+
 impl Queues {
     /// Reads the picture from the database.
     pub(crate) fn load(connection: &Connection) -> rusqlite::Result<Self> {
@@ -94,10 +102,25 @@ impl Queues {
         queues.filter(|(_, queue_id)| self.lengths.get(queue_id).is_some_and(|length| *length > 0))
     }
 
+    /// The non-empty queues of a partition, by their numbers.
+    pub(crate) fn of_partition(&self, partition: Partition) -> Vec<FilledQueue> {
+        let numbered = |(key, length): (QueueKey, u64)| {
+            let queue_id = self.known_id(&key)?;
+            Some(FilledQueue { queue_id, key, length })
+        };
+        let mut filled: Vec<FilledQueue> = self.counts.of_partition(partition).filter_map(numbered).collect();
+        filled.sort_by_key(|filled| filled.queue_id);
+        filled
+    }
+
+    fn known_id(&self, key: &QueueKey) -> Option<QueueId> {
+        let lane = self.ids.get(&(key.namespace.clone(), key.lane.clone()))?;
+        lane.get(&key.signature).copied()
+    }
+
     fn id_of(&mut self, connection: &Connection, key: &QueueKey) -> rusqlite::Result<QueueId> {
-        let lane = self.ids.get(&(key.namespace.clone(), key.lane.clone()));
-        if let Some(queue_id) = lane.and_then(|lane| lane.get(&key.signature)) {
-            return Ok(*queue_id);
+        if let Some(queue_id) = self.known_id(key) {
+            return Ok(queue_id);
         }
         let signature = serde_json::to_string(&key.signature).map_err(corrupt)?;
         let mut statement = connection.prepare_cached(include_str!("../sql/insert_queue.sql"))?;

@@ -314,10 +314,10 @@ impl Batch<'_> {
                 self.run(include_str!("../sql/delete_history.sql"), [flow_id.to_string()])?;
             }
             RecordKey::Gate(flow_id) => {
-                self.run(include_str!("../sql/delete_gate.sql"), (flow_id.to_string(), part))?
+                self.run(include_str!("../sql/delete_gate.sql"), (flow_id.to_string(), part))?;
             }
             RecordKey::Edge(edge_id) => {
-                self.run(include_str!("../sql/delete_edge.sql"), (edge_id.to_string(), part))?
+                self.run(include_str!("../sql/delete_edge.sql"), (edge_id.to_string(), part))?;
             }
         }
         self.run(include_str!("../sql/delete_nudge.sql"), (part, to_text(key)))

@@ -46,7 +46,7 @@ impl Batch<'_> {
 
     /// The rows of the best executions of a lane that the worker can run.
     fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<i64>> {
-        let queues = self.state.queues.of_lane(&ask.namespace, lane);
+        let queues = self.queues.of_lane(&ask.namespace, lane);
         let runnable = queues.filter(|(signature, _)| can_run(ask, signature));
         let mut best: Vec<(Score, i64)> = Vec::new();
         for (_, queue_id) in runnable {

@@ -9,6 +9,7 @@ use ff_core::partition::PartitionCounts;
 
 use crate::clock::Clock;
 use crate::options::Options;
+use crate::queues::Queues;
 
 /// What the writer, the readers and the callers share.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub(crate) struct Shared {
     pub(crate) counts: PartitionCounts,
     pub(crate) feed_lines_max: u64,
     hints: Mutex<HintBoard>,
+    queues: Mutex<Queues>,
     commits: AtomicU64,
     jobs: AtomicU64,
 }
@@ -32,13 +34,14 @@ pub struct WriterStats {
 }
 
 impl Shared {
-    pub(crate) fn new(clock: Clock, options: &Options) -> Self {
+    pub(crate) fn new(clock: Clock, queues: Queues, options: &Options) -> Self {
         Self {
             path: options.path.clone(),
             clock,
             counts: options.counts,
             feed_lines_max: u64::try_from(options.feed_lines_max).unwrap_or(u64::MAX),
             hints: Mutex::new(HintBoard::default()),
+            queues: Mutex::new(queues),
             commits: AtomicU64::new(0),
             jobs: AtomicU64::new(0),
         }
@@ -46,6 +49,11 @@ impl Shared {
 
     pub(crate) fn hints(&self) -> MutexGuard<'_, HintBoard> {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The writer's picture of the queues. While a batch is under way it is ahead of what readers see.
+    pub(crate) fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn count_commit(&self, jobs: usize) {

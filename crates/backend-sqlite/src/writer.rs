@@ -13,14 +13,16 @@ use tokio::sync::oneshot;
 use crate::batch::{Batch, WriterState};
 use crate::error::store_error;
 use crate::maintenance::tidy;
+use crate::queues::Queues;
 use crate::shared::Shared;
 
 /// Jobs taken into one transaction at most. Beyond this latency grows faster than throughput.
 const JOBS_MAX: usize = 256;
 /// Batches after which the writer moves the log into the database, however busy it is.
 const CHECKPOINT_COMMITS: u64 = 64;
-/// Batches after which a step of maintenance runs, however busy the writer is.
-const TIDY_COMMITS: u64 = 1_000;
+/// Calls after which a step of maintenance runs in the same transaction, however busy the writer is: a call leaves at most a
+/// few rows behind, and a step removes a few hundred.
+const TIDY_JOBS: usize = 64;
 /// With nothing to do for this long, the log is checkpointed and small maintenance runs.
 const IDLE_AFTER: Duration = Duration::from_millis(200);
 
@@ -54,9 +56,9 @@ impl Writer {
                     state,
                     stopped: None,
                     commits_since_checkpoint: 1,
-                    commits_since_tidy: 0,
+                    jobs_since_tidy: 0,
                 }
-                .run(&waiting)
+                .run(&waiting);
             })?;
         Ok(Self {
             messages,
@@ -104,7 +106,7 @@ struct WriterThread {
     /// Why nothing is written any more: after a failed sync the same handle must not be trusted again.
     stopped: Option<String>,
     commits_since_checkpoint: u64,
-    commits_since_tidy: u64,
+    jobs_since_tidy: usize,
 }
 
 impl WriterThread {
@@ -148,15 +150,11 @@ impl WriterThread {
         }
         self.commit(jobs);
         self.checkpoint(CHECKPOINT_COMMITS);
-        if self.commits_since_tidy > TIDY_COMMITS {
-            self.tidy();
-        }
         stop
     }
 
     /// Runs one bounded step of maintenance as a job of its own; whether more is left.
     fn tidy(&mut self) -> bool {
-        self.commits_since_tidy = 0;
         let more = Arc::new(AtomicBool::new(false));
         let found = Arc::clone(&more);
         self.commit(vec![Box::new(move |batch| {
@@ -180,7 +178,6 @@ impl WriterThread {
             Ok(()) => {
                 self.shared.count_commit(answers.len());
                 self.commits_since_checkpoint += 1;
-                self.commits_since_tidy += 1;
                 for answer in answers {
                     answer(Ok(()));
                 }
@@ -194,8 +191,13 @@ impl WriterThread {
     fn run_jobs(&mut self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::begin(&self.connection, &self.shared, &mut self.state);
+        self.jobs_since_tidy += jobs.len();
         for job in jobs {
             answers.push(job(&mut batch)?);
+        }
+        if self.jobs_since_tidy > TIDY_JOBS {
+            self.jobs_since_tidy = 0;
+            tidy(&mut batch)?;
         }
         batch.finish()
     }
@@ -228,8 +230,12 @@ impl WriterThread {
     /// What was kept in memory about a batch that is gone.
     fn forget(&mut self) {
         self.shared.hints().forget();
-        match WriterState::load(&self.connection) {
-            Ok(state) => self.state = state,
+        let read = WriterState::load(&self.connection).and_then(|state| Ok((state, Queues::load(&self.connection)?)));
+        match read {
+            Ok((state, queues)) => {
+                self.state = state;
+                *self.shared.queues() = queues;
+            }
             Err(error) => self.stopped = Some(error.to_string()),
         }
     }

@@ -36,6 +36,24 @@ impl QueueCounts {
         }
     }
 
+    /// The non-empty queues of a partition, in order, and how many wait in each.
+    pub fn of_partition(&self, partition: Partition) -> impl Iterator<Item = (QueueKey, u64)> {
+        let lanes = self.lanes.iter().filter(move |((place, _, _), _)| *place == partition);
+        lanes.flat_map(|((_, namespace, lane), queues)| {
+            queues.iter().map(move |(signature, count)| {
+                let (namespace, lane, signature) = (namespace.clone(), lane.clone(), signature.clone());
+                (
+                    QueueKey {
+                        namespace,
+                        lane,
+                        signature,
+                    },
+                    *count,
+                )
+            })
+        })
+    }
+
     /// Counts an execution into `queue`; whether the queue was empty.
     pub fn enter(&mut self, partition: Partition, queue: &QueueKey) -> bool {
         let lane = self.lanes.entry(lane_of(partition, queue)).or_default();

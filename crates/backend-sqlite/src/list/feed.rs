@@ -5,7 +5,7 @@ use ff_backend::Error;
 use ff_backend::query::{Cursor, FeedPosition, Query, Rows};
 use ff_core::partition::Partition;
 use ff_core::record::HistoryLine;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::cursor::page_limit;
 use super::{Answer, Found};
@@ -52,7 +52,7 @@ fn start(connection: &Connection, partition: Partition, after: Option<&Cursor>, 
     };
     let position = FeedPosition::of_cursor(cursor).ok_or(Error::InvalidCursor)?;
     let row = position.sequence;
-    let forgotten = row < extent.floor;
+    let forgotten = row < last_trimmed(connection, partition)?;
     // A row with another time was written after a failover or a restored backup lost the one the cursor means.
     let lost = row > extent.head || (row > extent.floor && position_at(connection, row)? != Some(position));
     if forgotten || lost {
@@ -61,7 +61,14 @@ fn start(connection: &Connection, partition: Partition, after: Option<&Cursor>, 
         }
         .into());
     }
-    Ok(row)
+    Ok(row.max(extent.floor))
+}
+
+/// The last row of the partition that was trimmed; 0 when none ever was.
+fn last_trimmed(connection: &Connection, partition: Partition) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(include_str!("../../sql/list_feed_trimmed.sql"))?;
+    let row = statement.query_row([index(partition)], |row| row.get(0)).optional()?;
+    Ok(row.unwrap_or(0))
 }
 
 /// The oldest line of the partition; when none is near, a place before which there is none.

@@ -25,6 +25,7 @@ use serde::de::DeserializeOwned;
 
 use self::cursor::Cut;
 use crate::backend::SqliteBackend;
+use crate::queues::FilledQueue;
 use crate::record::{from_json, version};
 
 /// Rows a page looks at before it stops early and lets the caller go on.
@@ -47,7 +48,11 @@ type Found = Answer<(Rows, Option<Cursor>)>;
 impl SqliteBackend {
     /// One page of a listing.
     pub(crate) async fn list_page(&self, query: Query) -> Result<Page> {
-        self.read_store(move |connection, now| match rows(connection, &query, now) {
+        let filled = match &query.of {
+            Listing::Queues(partition) => self.filled_queues(*partition),
+            _ => Vec::new(),
+        };
+        self.read_store(move |connection, now| match rows(connection, &query, &filled, now) {
             Ok((rows, next)) => Ok(Ok(Page { now, rows, next })),
             Err(Fault::Refused(error)) => Ok(Err(error)),
             Err(Fault::Store(error)) => Err(error),
@@ -56,7 +61,7 @@ impl SqliteBackend {
     }
 }
 
-fn rows(connection: &Connection, query: &Query, now: Timestamp) -> Found {
+fn rows(connection: &Connection, query: &Query, filled: &[FilledQueue], now: Timestamp) -> Found {
     let cut = &Cut::new(query)?;
     match &query.of {
         Listing::Executions(filter) => executions::executions(connection, filter, cut),
@@ -80,7 +85,7 @@ fn rows(connection: &Connection, query: &Query, now: Timestamp) -> Found {
         Listing::BlockedCauses(partition) => blocked::blocked_causes(connection, *partition, cut),
         Listing::QueuedUnder { partition, budget_id } => under::queued(connection, *partition, *budget_id, cut),
         Listing::LeasedUnder { partition, budget_id } => under::leased(connection, *partition, *budget_id, cut),
-        Listing::Queues(partition) => queues::queues(connection, *partition, cut),
+        Listing::Queues(partition) => queues::queues(connection, *partition, filled, cut),
         Listing::Lanes(namespace) => lanes::lanes(connection, namespace, cut),
         Listing::Audit(partition) => audit::audit(connection, *partition, now, cut),
     }

@@ -3,45 +3,33 @@
 use std::cmp::Reverse;
 
 use ff_backend::query::{QueueHead, Rows};
-use ff_core::machine::placement::{QueueKey, Score};
+use ff_core::machine::placement::Score;
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension};
 
+use super::Found;
 use super::cursor::Cut;
-use super::{Found, VISITED_MAX};
 use crate::key::{execution_id, index};
-use crate::queues::{QueueId, parse};
-use crate::record::from_json;
+use crate::queues::{FilledQueue, QueueId};
 
-/// Queues are shared by all partitions, so each is counted whole; a page ends after the queue that makes it long.
-pub(super) fn queues(connection: &Connection, partition: Partition, cut: &Cut) -> Found {
+/// The heads of the queues that the writer knows to be filled, by their numbers. Whatever was taken since is left out.
+pub(super) fn queues(connection: &Connection, partition: Partition, filled: &[FilledQueue], cut: &Cut) -> Found {
     let after = cut.after::<QueueId>()?.unwrap_or(QueueId::MIN);
-    let mut statement = connection.prepare_cached(include_str!("../../sql/list_filled_queues.sql"))?;
-    let mut filled = statement.query([after])?;
-    let (mut page, mut last, mut visited) = (Vec::new(), after, 0);
-    while let Some(row) = filled.next()? {
-        if page.len() == cut.limit || visited >= VISITED_MAX {
-            return Ok((Rows::Queues(page), Some(cut.cursor(&last)?)));
-        }
-        last = row.get(0)?;
-        let (everywhere, length) = lengths(connection, partition, last)?;
-        visited += everywhere;
-        if let Some(head) = head(connection, partition, last)? {
+    let mut page = Vec::new();
+    for FilledQueue { queue_id, key, length } in filled.iter().filter(|filled| filled.queue_id > after) {
+        if let Some(head) = head(connection, partition, *queue_id)? {
             page.push(QueueHead {
-                queue: queue_key(row)?,
+                queue: key.clone(),
                 head,
-                length,
+                length: *length,
             });
+        }
+        if page.len() == cut.limit {
+            return Ok((Rows::Queues(page), Some(cut.cursor(queue_id)?)));
         }
     }
     Ok((Rows::Queues(page), None))
-}
-
-/// How many wait in a queue over all partitions, and how many in this one.
-fn lengths(connection: &Connection, partition: Partition, queue_id: QueueId) -> rusqlite::Result<(usize, u64)> {
-    let mut statement = connection.prepare_cached(include_str!("../../sql/list_queue_lengths.sql"))?;
-    statement.query_row((queue_id, index(partition)), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The best score of a queue in a partition, if anything waits there.
@@ -55,12 +43,4 @@ fn head(connection: &Connection, partition: Partition, queue_id: QueueId) -> rus
         })
     });
     head.optional()
-}
-
-fn queue_key(row: &Row<'_>) -> rusqlite::Result<QueueKey> {
-    Ok(QueueKey {
-        namespace: parse(row.get_ref(1)?.as_str()?)?,
-        lane: parse(row.get_ref(2)?.as_str()?)?,
-        signature: from_json(row.get_ref(3)?.as_str()?)?,
-    })
 }

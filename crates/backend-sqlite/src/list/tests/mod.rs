@@ -39,7 +39,7 @@ impl Scratch {
             after,
             limit,
         };
-        match rows(&self.0, &query, Timestamp::default()) {
+        match rows(&self.0, &query, &[], Timestamp::default()) {
             Ok((rows, next)) => Ok(Page {
                 now: Timestamp::default(),
                 rows,
