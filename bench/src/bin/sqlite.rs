@@ -1,4 +1,5 @@
-//! The SQLite backend beside a hand-written queue on the same SQLite: `cargo run --release -p ff-bench --bin sqlite`.
+//! The SQLite backend beside a hand-written queue on the same SQLite: `cargo run --release -p ff-bench --bin sqlite`, or only
+//! one part of it: `-- commit`, `-- queue`, `-- growth 1000000`.
 //!
 //! Three questions: what group commit gives to concurrent committers; how much of a raw batched queue is left once records
 //! are versioned, leased and indexed; and whether a store with a million executions costs more than one with ten thousand.
@@ -25,10 +26,20 @@ const PAYLOAD_BYTES: usize = 4_096;
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let stored: usize = std::env::args().nth(1).map_or(Ok(1_000_000), |count| count.parse())?;
-    group_commit().await?;
-    beside_a_raw_queue().await?;
-    growth(stored).await
+    let mut words = std::env::args().skip(1);
+    let part = words.next().unwrap_or_else(|| "all".to_owned());
+    let stored: usize = words.next().map_or(Ok(1_000_000), |count| count.parse())?;
+    let wants = |name: &str| part == name || part == "all";
+    if wants("commit") {
+        group_commit().await?;
+    }
+    if wants("queue") {
+        beside_a_raw_queue().await?;
+    }
+    if wants("growth") {
+        growth(stored).await?;
+    }
+    Ok(())
 }
 
 fn open(path: &Path) -> Result<Arc<SqliteBackend>> {

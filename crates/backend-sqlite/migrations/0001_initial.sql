@@ -39,19 +39,22 @@ CREATE TABLE execution (
     namespace       TEXT NOT NULL,
     lane            TEXT NOT NULL,
     kind            TEXT NOT NULL,
-    state           TEXT NOT NULL CHECK (state IN ('waiting', 'resumable', 'delayed', 'waiting_children', 'rate_limited',
-                        'active', 'suspended', 'completed', 'failed', 'cancelled', 'expired', 'skipped')),
+    -- Spelled out: SQLite builds a table for every longer IN list, with every row it checks.
+    state           TEXT NOT NULL CHECK (state = 'active' OR state = 'completed' OR state = 'waiting' OR state = 'resumable'
+                        OR state = 'delayed' OR state = 'waiting_children' OR state = 'rate_limited' OR state = 'suspended'
+                        OR state = 'failed' OR state = 'cancelled' OR state = 'expired' OR state = 'skipped'),
     blocking_reason TEXT NOT NULL,
     blocking_detail TEXT,
     priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9000),
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
     flow_id         TEXT,
-    is_open         INTEGER NOT NULL CHECK (is_open IN (0, 1)),
+    is_open         INTEGER NOT NULL CHECK (is_open BETWEEN 0 AND 1),
     worker          TEXT,
     lease_epoch     INTEGER NOT NULL,
     due_at          INTEGER,
-    queue_id        INTEGER REFERENCES queue (queue_id),
+    -- A number of the table `queue`; no foreign key, which would make every write of a row keep a journal of its own.
+    queue_id        INTEGER,
     cause           TEXT,
     tags            TEXT NOT NULL,
     -- The newest lines of its history, one JSON document a line; older ones move to the table `history`.
@@ -71,7 +74,7 @@ CREATE INDEX execution_due ON execution (due_at, partition) WHERE due_at IS NOT 
 CREATE INDEX execution_members ON execution (flow_id, uuid, partition) WHERE flow_id IS NOT NULL;
 -- States off the common path, so that a listing by state need not scan; the common ones are many and short-lived.
 CREATE INDEX execution_by_state ON execution (namespace, state, created_at, uuid, partition)
-    WHERE state NOT IN ('waiting', 'active', 'completed');
+    WHERE state <> 'waiting' AND state <> 'active' AND state <> 'completed';
 
 CREATE TABLE execution_tag (
     key        TEXT NOT NULL,
@@ -123,7 +126,7 @@ CREATE TABLE history (
 ) WITHOUT ROWID;
 
 CREATE TABLE feed (
-    row       INTEGER PRIMARY KEY AUTOINCREMENT,
+    row       INTEGER PRIMARY KEY,
     partition INTEGER NOT NULL,
     millis    INTEGER NOT NULL,
     at        INTEGER NOT NULL,
@@ -354,5 +357,5 @@ CREATE TABLE quota_leftover (
 CREATE VIEW waiting AS
     SELECT id, namespace, lane, kind, priority, state, blocking_reason, blocking_detail, created_at, due_at
     FROM execution
-    WHERE is_open = 1 AND state NOT IN ('active')
+    WHERE is_open = 1 AND state <> 'active'
     ORDER BY namespace, lane, priority DESC, created_at;

@@ -1,3 +1,3 @@
--- What an execution works on.
+-- What an execution works on, if nothing was kept for it before.
 -- Takes its row, content type, bytes.
-INSERT OR REPLACE INTO input VALUES (?1, ?2, ?3)
+INSERT OR IGNORE INTO input VALUES (?1, ?2, ?3)

@@ -1,3 +1,3 @@
--- What came of an execution.
+-- What came of an execution, if nothing was kept for it before.
 -- Takes its row, content type, bytes.
-INSERT OR REPLACE INTO result VALUES (?1, ?2, ?3)
+INSERT OR IGNORE INTO result VALUES (?1, ?2, ?3)

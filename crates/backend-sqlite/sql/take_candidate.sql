@@ -1,4 +1,4 @@
--- An execution to be handed out, with its input.
+-- An execution to be handed out, with its row and its index entries.
 -- Takes its row.
-SELECT e.body, e.version, e.tag, i.content_type, i.bytes
-FROM execution e LEFT JOIN input i ON i.execution_row = e.row WHERE e.row = ?1
+SELECT row, version, tag, state, priority, flow_id, queue_id, tags, history_first, history_lines, body
+FROM execution WHERE row = ?1

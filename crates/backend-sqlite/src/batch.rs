@@ -16,6 +16,8 @@ use crate::shared::Shared;
 /// What the writer keeps in memory between batches; all of it can be read again from the database.
 #[derive(Debug, Default)]
 pub(crate) struct WriterState {
+    /// The row of the last feed line.
+    pub(crate) feed_row: u64,
     /// The time of the last feed line, so that positions never go back.
     pub(crate) feed_millis: u64,
     /// The earliest moment each partition was announced to be due.
@@ -27,10 +29,11 @@ pub(crate) struct WriterState {
 impl WriterState {
     /// Reads everything from the database.
     pub(crate) fn load(connection: &Connection) -> rusqlite::Result<Self> {
-        let feed_millis: Option<u64> =
-            connection.query_row(include_str!("../sql/last_feed_millis.sql"), [], |row| row.get(0))?;
+        let sql = include_str!("../sql/last_feed_line.sql");
+        let (feed_row, feed_millis) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(Self {
-            feed_millis: feed_millis.unwrap_or(0),
+            feed_row,
+            feed_millis,
             due_heads: BTreeMap::new(),
             last_revision: connection.query_row("SELECT last_revision FROM store", [], |row| row.get(0))?,
         })

@@ -12,7 +12,7 @@ use ff_core::record::{BlobKey, CounterKey, HistorySubject, Record, RecordKey};
 use rusqlite::OptionalExtension;
 
 use crate::batch::Batch;
-use crate::execution::Row;
+use crate::execution::{Lines, Row};
 use crate::history::LinesBySubject;
 use crate::key::{self, group_owner, index, subject_text, to_text, uuid_text};
 use crate::record::{self, Writing};
@@ -120,7 +120,7 @@ impl Batch<'_> {
         transaction: &Transaction,
         put: &Put,
         rows: &Rows,
-        lines: &mut LinesBySubject,
+        lines: &mut LinesBySubject<'_>,
         written: &mut BTreeMap<ExecutionId, i64>,
     ) -> rusqlite::Result<()> {
         let tag = transaction.tag;
@@ -129,6 +129,7 @@ impl Batch<'_> {
             let own = lines
                 .remove(&HistorySubject::Execution(execution.id))
                 .unwrap_or_default();
+            let own = Lines::of(&own, &execution.definition)?;
             let row = self.write_execution(execution, version, rows.get(&execution.id), &own)?;
             written.insert(execution.id, row);
             return Ok(());
@@ -151,9 +152,15 @@ impl Batch<'_> {
         written: &BTreeMap<ExecutionId, i64>,
     ) -> rusqlite::Result<()> {
         let (content_type, bytes) = (payload.content_type.as_str(), &payload.bytes[..]);
-        let sql = match blob {
-            BlobKey::Input(_) => include_str!("../sql/put_input.sql"),
-            BlobKey::Result(_) => include_str!("../sql/put_result.sql"),
+        let (put, replace) = match blob {
+            BlobKey::Input(_) => (
+                include_str!("../sql/put_input.sql"),
+                include_str!("../sql/replace_input.sql"),
+            ),
+            BlobKey::Result(_) => (
+                include_str!("../sql/put_result.sql"),
+                include_str!("../sql/replace_result.sql"),
+            ),
             BlobKey::Signal(id, signal_id) => {
                 let params = (
                     uuid_text(id),
@@ -170,7 +177,11 @@ impl Batch<'_> {
             Some(row) => Some(*row),
             None => self.find_execution(id)?.map(|found| found.row),
         };
-        row.map_or(Ok(()), |row| self.run(sql, (row, content_type, bytes)))
+        let Some(row) = row else { return Ok(()) };
+        if self.statement(put)?.execute((row, content_type, bytes))? == 0 {
+            self.run(replace, (row, content_type, bytes))?;
+        }
+        Ok(())
     }
 
     fn delete(&mut self, partition: Partition, key: &RecordKey, rows: &Rows) -> rusqlite::Result<()> {

@@ -48,21 +48,7 @@ impl Batch<'_> {
     /// The row of an execution, if there is one.
     pub(crate) fn find_execution(&self, id: ExecutionId) -> rusqlite::Result<Option<Row>> {
         let mut statement = self.statement(include_str!("../sql/find_execution.sql"))?;
-        let found = statement.query_row((uuid_text(id), index(id.partition())), |row| {
-            let state = row.get_ref(3)?.as_str()?;
-            let state = PublicState::ALL.iter().find(|known| known.as_str() == state);
-            Ok(Row {
-                row: row.get(0)?,
-                version: version(row, 1)?,
-                state: *state.ok_or_else(|| corrupt("state of an execution"))?,
-                priority: row.get(4)?,
-                flow_id: row.get(5)?,
-                queue_id: row.get(6)?,
-                tags: row.get(8)?,
-                history_first: row.get(9)?,
-                history_lines: row.get(10)?,
-            })
-        });
+        let found = statement.query_row((uuid_text(id), index(id.partition())), Row::read);
         found.optional()
     }
 
@@ -293,6 +279,23 @@ struct Derived {
 }
 
 impl Row {
+    /// Reads the first ten columns of a statement that finds an execution.
+    pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        let state = row.get_ref(3)?.as_str()?;
+        let state = PublicState::ALL.iter().find(|known| known.as_str() == state);
+        Ok(Self {
+            row: row.get(0)?,
+            version: version(row, 1)?,
+            state: *state.ok_or_else(|| corrupt("state of an execution"))?,
+            priority: row.get(4)?,
+            flow_id: row.get(5)?,
+            queue_id: row.get(6)?,
+            tags: row.get(7)?,
+            history_first: row.get(8)?,
+            history_lines: row.get(9)?,
+        })
+    }
+
     /// Where it stands under its budgets.
     fn place(&self) -> Option<&'static str> {
         if self.queue_id.is_some() {

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use ff_backend::hint::Hint;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::HISTORY_LINES_MAX;
+use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
-use ff_core::record::{HistoryLine, HistorySubject};
+use ff_core::record::{Actor, Definition, Happening, HistoryLine, HistorySubject};
+use ff_core::time::Timestamp;
+use serde::Serialize;
 
 use rusqlite::OptionalExtension;
 
@@ -19,31 +22,99 @@ use crate::record::to_json;
 const LINES_ON_RECORD_MAX: u64 = 64;
 
 /// The lines of one transaction, by subject.
-pub(crate) type LinesBySubject = BTreeMap<HistorySubject, Lines>;
+pub(crate) type LinesBySubject<'t> = BTreeMap<HistorySubject, Vec<&'t HistoryLine>>;
+
+/// A line as it stands on its execution: what the record says anyway is left out.
+#[derive(Serialize)]
+struct ShortLine<'l> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'l Namespace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lane: Option<Option<&'l LaneId>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'l str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow_id: Option<FlowId>,
+    at: Timestamp,
+    what: Happening,
+    actor: &'l Actor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt_index: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease_epoch: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'l str>,
+}
+
+impl Lines {
+    /// The lines of an execution, without what its definition says.
+    pub(crate) fn of(lines: &[&HistoryLine], definition: &Definition) -> rusqlite::Result<Self> {
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&to_json(&shortened(line, definition))?);
+            text.push('\n');
+        }
+        Ok(Self {
+            text,
+            count: lines.len() as u64,
+        })
+    }
+
+    /// Lines as they are.
+    fn whole(lines: &[&HistoryLine]) -> rusqlite::Result<Self> {
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&to_json(line)?);
+            text.push('\n');
+        }
+        Ok(Self {
+            text,
+            count: lines.len() as u64,
+        })
+    }
+}
+
+fn shortened<'l>(line: &'l HistoryLine, definition: &Definition) -> ShortLine<'l> {
+    ShortLine {
+        namespace: (line.namespace != definition.namespace).then_some(&line.namespace),
+        lane: (line.lane.as_ref() != Some(&definition.lane)).then_some(line.lane.as_ref()),
+        kind: (line.kind != definition.kind.as_str()).then_some(&line.kind),
+        flow_id: line.flow_id,
+        at: line.at,
+        what: line.what,
+        actor: &line.actor,
+        attempt_index: line.attempt_index,
+        lease_epoch: line.lease_epoch,
+        detail: line.detail.as_deref(),
+    }
+}
 
 impl Batch<'_> {
     /// Adds every line to the feed and sorts them by subject.
-    pub(crate) fn take_history(
+    pub(crate) fn take_history<'t>(
         &mut self,
         partition: Partition,
-        history: &[HistoryLine],
-    ) -> rusqlite::Result<LinesBySubject> {
+        history: &'t [HistoryLine],
+    ) -> rusqlite::Result<LinesBySubject<'t>> {
         let mut subjects = LinesBySubject::new();
         for line in history {
-            let text = to_json(line)?;
-            self.feed(partition, line, &text)?;
-            let lines = subjects.entry(line.subject).or_default();
-            lines.text.push_str(&text);
-            lines.text.push('\n');
-            lines.count += 1;
+            self.feed(partition, line)?;
+            subjects.entry(line.subject).or_default().push(line);
         }
         Ok(subjects)
     }
 
-    fn feed(&mut self, partition: Partition, line: &HistoryLine, text: &str) -> rusqlite::Result<()> {
+    fn feed(&mut self, partition: Partition, line: &HistoryLine) -> rusqlite::Result<()> {
         let millis = self.now.as_millis().max(self.state.feed_millis);
         self.state.feed_millis = millis;
-        let params = (index(partition), millis, line.at.as_millis(), text);
+        self.state.feed_row += 1;
+        let params = (
+            self.state.feed_row,
+            index(partition),
+            millis,
+            line.at.as_millis(),
+            to_json(line)?,
+        );
         self.run(include_str!("../sql/insert_feed.sql"), params)?;
         self.hint(Hint::Feed { partition });
         Ok(())
@@ -54,9 +125,9 @@ impl Batch<'_> {
         &mut self,
         partition: Partition,
         subject: HistorySubject,
-        lines: &Lines,
+        lines: &[&HistoryLine],
     ) -> rusqlite::Result<()> {
-        let part = index(partition);
+        let (part, lines) = (index(partition), Lines::whole(lines)?);
         match subject {
             HistorySubject::Execution(id) => {
                 let params = (uuid_text(id), part, &lines.text, lines.count);

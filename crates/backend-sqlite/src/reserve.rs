@@ -1,5 +1,6 @@
 //! Handing out: the best of the queues a worker can run, stamped as the machine says.
 
+use bytes::Bytes;
 use ff_backend::reserve::{Handful, Reserve, Task};
 use ff_backend::transaction::Version;
 use ff_core::capability::Signature;
@@ -10,17 +11,19 @@ use ff_core::name::LaneId;
 use ff_core::payload::Payload;
 use ff_core::record::{Cause, Execution, Gate, HistorySubject, Record, RecordKey};
 use ff_core::time::Timestamp;
+use rusqlite::OptionalExtension;
 use std::cmp::Reverse;
 
 use crate::batch::Batch;
+use crate::execution::{Lines, Row};
 use crate::key::execution_id;
 use crate::queues::{QueueId, parse};
-use crate::record::{self, from_json, version};
+use crate::record::{self, from_json};
 
 /// An execution as it stands before it is handed out.
 struct Candidate {
     execution: Execution,
-    version: Version,
+    before: Row,
     input: Payload,
 }
 
@@ -59,7 +62,7 @@ impl Batch<'_> {
 
     fn best_of_queue(&self, queue_id: QueueId, wanted: usize) -> rusqlite::Result<Vec<(Score, i64)>> {
         let mut statement = self.statement(include_str!("../sql/best_of_queue.sql"))?;
-        let rows = statement.query_map((queue_id, wanted), |row| {
+        let rows = statement.query_map([queue_id], |row| {
             let score = Score {
                 priority: Reverse(row.get(1)?),
                 created_at: Timestamp::from_millis(row.get(2)?),
@@ -67,31 +70,35 @@ impl Batch<'_> {
             };
             Ok((score, row.get(0)?))
         })?;
-        rows.collect()
+        rows.take(wanted).collect()
     }
 
     fn candidate(&self, row: i64) -> rusqlite::Result<Candidate> {
         let mut statement = self.statement(include_str!("../sql/take_candidate.sql"))?;
-        statement.query_row([row], |row| {
-            let input = match row.get::<_, Option<Vec<u8>>>(4)? {
-                Some(bytes) => Payload {
-                    bytes: bytes.into(),
-                    content_type: parse(row.get_ref(3)?.as_str()?)?,
-                },
-                None => Payload::default(),
-            };
+        statement.query_row([row], |found| {
             Ok(Candidate {
-                execution: from_json(row.get_ref(0)?.as_str()?)?,
-                version: version(row, 1)?,
-                input,
+                execution: from_json(found.get_ref(10)?.as_str()?)?,
+                before: Row::read(found)?,
+                input: self.input(row)?,
             })
         })
+    }
+
+    fn input(&self, row: i64) -> rusqlite::Result<Payload> {
+        let mut statement = self.statement(include_str!("../sql/take_input.sql"))?;
+        let input = statement.query_row([row], |row| {
+            Ok(Payload {
+                content_type: parse(row.get_ref(0)?.as_str()?)?,
+                bytes: Bytes::copy_from_slice(row.get_ref(1)?.as_blob()?),
+            })
+        });
+        Ok(input.optional()?.unwrap_or_default())
     }
 
     fn hand_out(&mut self, ask: &Reserve, candidate: Candidate, claimant: &Claimant) -> rusqlite::Result<Task> {
         let Candidate {
             execution,
-            version,
+            before,
             input,
         } = candidate;
         let partition = execution.id.partition();
@@ -101,14 +108,14 @@ impl Batch<'_> {
             gate: gate.as_ref().map(|(gate, _)| gate.state),
         };
         let reserved = hand_out(&execution, claimant, ask.mode, surroundings);
-        let version = version.next(ask.tag);
+        let version = before.version.next(ask.tag);
         let history: Vec<_> = reserved.history.into_iter().collect();
         let mut lines = self.take_history(partition, &history)?;
-        let lines = lines
+        let own = lines
             .remove(&HistorySubject::Execution(execution.id))
             .unwrap_or_default();
-        let before = self.find_execution(execution.id)?;
-        self.write_execution(&reserved.execution, version, before.as_ref(), &lines)?;
+        let lines = Lines::of(&own, &execution.definition)?;
+        self.write_execution(&reserved.execution, version, Some(&before), &lines)?;
         self.move_counters(partition, &reserved.increments)?;
         Ok(Task {
             execution: reserved.execution,

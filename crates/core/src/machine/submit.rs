@@ -70,22 +70,25 @@ pub fn create(
 
 /// Digest of everything a submission says but its id.
 pub fn content_digest(command: &CreateExecution) -> String {
-    let said = serde_json::json!({
-        "namespace": command.namespace,
-        "lane_id": command.lane_id,
-        "execution_kind": command.execution_kind,
-        "content_type": command.input.content_type,
-        "priority": command.priority,
-        "creator_identity": command.creator_identity,
-        "tags": command.tags,
-        "policy": command.policy,
-        "delay_until": command.delay_until,
-        "execution_deadline_at": command.execution_deadline_at,
-        "flow_id": command.flow_id,
-        "depends_on": command.depends_on,
-        "edge_group_policy": command.edge_group_policy,
-    });
-    Digest::of("submission", [said.to_string().as_bytes(), &command.input.bytes]).to_string()
+    let said = (
+        (
+            &command.namespace,
+            &command.lane_id,
+            &command.execution_kind,
+            &command.creator_identity,
+        ),
+        (
+            command.priority,
+            &command.tags,
+            &command.policy,
+            &command.input.content_type,
+        ),
+        (command.delay_until, command.execution_deadline_at),
+        (command.flow_id, &command.depends_on, command.edge_group_policy),
+    );
+    // Every part is plain data with text keys, which always has a JSON form.
+    let said = serde_json::to_vec(&said).unwrap_or_default();
+    Digest::of("submission", [&said[..], &command.input.bytes]).to_string()
 }
 
 fn validate(command: &CreateExecution, context: &Context) -> Result<(), Rejection> {

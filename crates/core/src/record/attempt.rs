@@ -33,6 +33,7 @@ pub struct Attempt {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usage: BTreeMap<BudgetId, BTreeMap<Dimension, u64>>,
     /// How it ended; absent while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<AttemptEnd>,
 }
 
@@ -58,6 +59,7 @@ pub struct AttemptEnd {
     /// In which of the four ways.
     pub state: AttemptEndState,
     /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 

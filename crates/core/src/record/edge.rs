@@ -22,6 +22,7 @@ pub struct Edge {
     /// Which end counts as success.
     pub kind: DependencyKind,
     /// The name under which the downstream is handed the upstream's result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_passing_ref: Option<DataRef>,
     /// Where it stands.
     pub state: EdgeState,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, RequestLog,
-    Resumed, Suspension,
+    Resumed, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
@@ -27,38 +27,52 @@ pub struct Execution {
     /// Higher runs first.
     pub priority: u16,
     /// The user's labels.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tags: Arc<Tags>,
     /// When it was last written.
     pub updated_at: Timestamp,
     /// The moment it expires, wherever it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Timestamp>,
     /// Where it stands, with what only that phase knows.
     pub phase: Phase,
     /// An operator stopped it from being handed out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
     /// Member of a flow that is not whole yet; it is in no queue.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unopened: bool,
     /// How its inbound edges join and whether they hold it back; absent while it has none and no policy was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Dependencies>,
     /// Raised at every acquire; never goes back.
     pub lease_epoch: u64,
     /// How the last lease ended, so that a repeated call gets its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_lease: Option<EndedLease>,
     /// The current attempt, or the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
     /// What was counted so far.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What the worker last said about its progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
     /// What ended the last suspension, for the worker that continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Resumed>,
     /// The last requests that have no identity of their own.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub requests: RequestLog,
     /// Effects on other partitions not yet known to have arrived.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outbox: Vec<Effect>,
     /// Work this record still owes to others.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub follow_ups: FollowUps,
 }
 
@@ -72,16 +86,21 @@ pub struct Definition {
     /// Which handler runs it.
     pub kind: ExecutionKind,
     /// Who submitted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<Identity>,
     /// When.
     pub created_at: Timestamp,
     /// The flow it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowId>,
     /// The key it was submitted under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
     /// The deadline it was given, besides the one its policy counts from the start of each run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_deadline_at: Option<Timestamp>,
     /// How it is retried, timed, limited and kept.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Policy,
     /// Digest of everything submitted, payload included: tells a repetition from another submission.
     pub content_digest: String,
@@ -109,10 +128,13 @@ pub struct Runnable {
     /// Decided now, so that handing it out needs no rule.
     pub next_claim: NextClaim,
     /// Not before this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Delay>,
     /// Admission refused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<Block>,
     /// Promised to a worker that has not taken it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<Grant>,
 }
 
@@ -124,14 +146,18 @@ pub struct NextClaim {
     /// Type of the attempt; of the same one when it continues.
     pub kind: AttemptKind,
     /// The attempt on the record goes on; otherwise a new one starts.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub continues: bool,
     /// Fallback tier.
     pub tier: u32,
     /// Leased time the attempt has left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// It comes back from a satisfied suspension.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub resumed: bool,
     /// Its last lease was revoked.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub revoked: bool,
 }
 
@@ -185,6 +211,7 @@ pub struct Hold {
     /// Since when.
     pub since: Timestamp,
     /// Why, when a reason was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -194,8 +221,10 @@ pub struct Dependencies {
     /// How the edges join.
     pub policy: EdgeGroupPolicy,
     /// An edge was applied: the policy can no longer change.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub fixed: bool,
     /// As of the last evaluation the edges hold the execution back.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub waiting: bool,
     /// How many edges were still unsatisfied at the last evaluation; for a person, the counters decide.
     pub unsatisfied: u64,
@@ -220,8 +249,10 @@ pub struct Counts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// 0 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pct: Option<u8>,
     /// In the worker's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// When.
     pub at: Timestamp,
@@ -241,10 +272,13 @@ pub struct StopRequest {
 #[serde(default)]
 pub struct FollowUps {
     /// Ended: outbound edges to resolve.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub resolve_edges: bool,
     /// Its group was decided: upstreams nobody else needs are to be cancelled.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cancel_siblings: bool,
     /// Replayed: outbound edges and skipped descendants to reopen before it may be claimed.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reopen_edges: bool,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Tags;
+use super::{Tags, is_default};
 use crate::id::FlowId;
 use crate::name::{FlowKind, Namespace};
 use crate::policy::Retention;
@@ -20,12 +20,14 @@ pub struct Flow {
     /// What kind of graph it is.
     pub kind: FlowKind,
     /// The user's labels.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tags: Arc<Tags>,
     /// Digest of what it was created with: tells a repetition from another flow of the same id.
     pub content_digest: String,
     /// When it was created.
     pub created_at: Timestamp,
     /// When its members were let go; absent while its graph is being built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
     /// When it was last written.
     pub updated_at: Timestamp,
@@ -34,18 +36,25 @@ pub struct Flow {
     /// How long it is kept after its last member ended.
     pub retention: Retention,
     /// Its cancellation, once asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancellation: Option<FlowCancellation>,
     /// It has had members: it is kept by its retention from now on, no longer as an empty flow.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub populated: bool,
     /// When its last open member ended; absent while one is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// Members still carry `unopened`.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub opening: bool,
     /// Members are still to be cancelled.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cancelling: bool,
     /// An operator wants it gone before its retention is over.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub delete_requested: bool,
     /// Its retention is over and its members are being deleted.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub deleting: bool,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{StopRequest, WaitpointRef};
+use super::{StopRequest, WaitpointRef, is_default};
 use crate::digest::LeaseDigest;
 use crate::id::{AttemptId, GrantId, LeaseId, SuspensionId};
 use crate::name::{IdempotencyKey, WorkerId, WorkerInstanceId};
@@ -28,14 +28,19 @@ pub struct Lease {
     /// How long a renewal lasts.
     pub ttl: Duration,
     /// When the attempt's leased time is used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<Timestamp>,
     /// A fenced call was made under it: its holder knows that it has it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub confirmed: bool,
     /// It ran out; its execution goes back to its lane at this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reclaim_at: Option<Timestamp>,
     /// The grant it came of, which is also the key of its quota slot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<GrantId>,
     /// The engine asked its holder to stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopRequest>,
 }
 
@@ -67,8 +72,10 @@ pub struct Grant {
     /// Until when.
     pub expires_at: Timestamp,
     /// Budgets and quota let it pass; an unadmitted grant promises nothing and cannot be redeemed.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub admitted: bool,
     /// It was issued to take over from a lost worker.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reclaim: bool,
 }
 

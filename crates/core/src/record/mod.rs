@@ -42,3 +42,8 @@ pub use suspension::{
 };
 pub use waitpoint::{PendingWaitpoint, Signal, SignalEffect, SignalKeyRecord, Waitpoint, WaitpointUse};
 pub use worker::{Incarnation, Lane, Worker};
+
+/// Whether a field has the value it has when nothing is said; such fields are left out of stored documents.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Failure;
+use super::{Failure, is_default};
 use crate::time::Timestamp;
 
 /// The end of an execution.
@@ -13,16 +13,22 @@ pub struct Outcome {
     /// When.
     pub at: Timestamp,
     /// What went wrong, for a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// Why it was cancelled, expired or skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Who cancelled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_source: Option<CancelSource>,
     /// Bytes of its result; absent: it ended without one, whatever an earlier run left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_bytes: Option<u64>,
     /// When it may be deleted; absent: members live as long as their flow, others as long as their policy says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_at: Option<Timestamp>,
     /// Its retention is over and its parts are being deleted.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub deleting: bool,
 }
 

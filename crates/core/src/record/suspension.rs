@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::is_default;
 use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{SignalName, WaitpointKey};
 use crate::time::{Duration, Timestamp};
@@ -14,24 +15,29 @@ pub struct Suspension {
     /// Its name.
     pub id: SuspensionId,
     /// The places its signals arrive at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waitpoints: Vec<WaitpointRef>,
     /// What must hold for the execution to go on.
     pub condition: ResumeCondition,
     /// What has arrived, per leaf of the condition in reading order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<NodeProgress>,
     /// Signals that counted, in the order they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<SignalId>,
     /// Why it waits.
     pub reason_code: ReasonCode,
     /// Since when.
     pub since: Timestamp,
     /// When waiting ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<Timestamp>,
     /// What happens then.
     pub timeout_behavior: TimeoutBehavior,
     /// Pause between the condition holding and the execution being eligible.
     pub resume_delay: Duration,
     /// The timeout passed and a person was called.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub escalated: bool,
 }
 
@@ -148,6 +154,7 @@ pub struct Resumed {
     /// Which suspension.
     pub suspension_id: SuspensionId,
     /// The signals that counted, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<SignalId>,
     /// When the condition held.
     pub at: Timestamp,

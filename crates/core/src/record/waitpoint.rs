@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WaitpointRef;
+use super::{WaitpointRef, is_default};
 use crate::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
 use crate::name::{IdempotencyKey, Identity, SignalName, WaitpointKey};
 use crate::time::Timestamp;
@@ -23,6 +23,7 @@ pub struct Waitpoint {
     /// What became of it.
     pub usage: WaitpointUse,
     /// Signals that arrived while it was pending, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffered: Vec<SignalId>,
 }
 
@@ -73,6 +74,7 @@ pub struct Signal {
     /// To which execution.
     pub execution_id: ExecutionId,
     /// To which waitpoint; absent for the engine's own `timeout` signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waitpoint_id: Option<WaitpointId>,
     /// What it is called.
     pub name: SignalName,
@@ -83,10 +85,13 @@ pub struct Signal {
     /// Who sent it.
     pub source_identity: Identity,
     /// Whether a credential vouched for the identity.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub source_verified: bool,
     /// The sender's id for tying things together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
     /// The key its repetition is recognised by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
     /// When it was accepted.
     pub accepted_at: Timestamp,
