@@ -28,10 +28,14 @@ doc:
 lifecycle:
     UPDATE_DOCS=1 cargo test -p ff-core lifecycle
 
-# The backend contract and its conformance suite, on the in-memory backend
+# The conformance suite on every backend
 conformance:
-    cargo test -p ff-backend
+    cargo test -p ff-backend -p ff-backend-sqlite
 
 # Deliberately wrong memory backends, and the conformance check that catches each
 mutants:
     cargo test -p ff-backend --test mutants -- --nocapture
+
+# The SQLite store beside a hand-written queue on the same SQLite
+bench-sqlite *part:
+    cargo run --release -p ff-bench --bin sqlite -- {{part}}

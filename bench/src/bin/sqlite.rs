@@ -19,8 +19,12 @@ use ff_core::partition::{Family, PartitionCounts};
 use ff_core::payload::Payload;
 use rusqlite::Connection;
 
+/// As the product's own binaries have it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const BATCH: usize = 128;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 11;
 const TASKS_PER_ROUND: usize = 40 * BATCH;
 const PAYLOAD_BYTES: usize = 4_096;
 

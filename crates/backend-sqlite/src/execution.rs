@@ -70,7 +70,7 @@ impl Batch<'_> {
                 _ => None,
             },
             due,
-            tags: to_json(&execution.tags)?,
+            tags: tags_text(execution)?,
             body: to_json(execution)?,
         };
         let row = match before {
@@ -303,6 +303,14 @@ impl Row {
         }
         (self.state == PublicState::Active).then_some("leased")
     }
+}
+
+/// Most executions have none.
+fn tags_text(execution: &Execution) -> rusqlite::Result<String> {
+    if execution.tags.is_empty() {
+        return Ok("{}".to_owned());
+    }
+    to_json(&execution.tags)
 }
 
 fn worker(execution: &Execution) -> Option<&str> {

@@ -11,10 +11,6 @@ use crate::batch::Batch;
 const ROWS_PER_RUN: usize = 256;
 /// Frames deleted at most in one run: they are larger than other rows.
 const FRAMES_PER_RUN: usize = 64;
-/// Pages given back to the file system at most in one run.
-const PAGES_PER_RUN: u32 = 256;
-/// Free pages below this number are kept for what is written next.
-const FREE_PAGES_KEPT: u64 = 4_096;
 /// How long a line stays in the feed.
 const FEED_TTL: Duration = Duration::from_hours(24);
 
@@ -44,7 +40,7 @@ pub(crate) fn tidy(batch: &mut Batch<'_>) -> rusqlite::Result<bool> {
             return Ok(true);
         }
     }
-    Ok(give_pages_back(batch)? || more)
+    Ok(more)
 }
 
 /// One by one: SQLite finds rows by a list of keys of three columns by the first column only.
@@ -163,24 +159,6 @@ fn trim_feed(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
     batch.run(include_str!("../sql/note_trimmed_feed.sql"), [end])?;
     batch.run(include_str!("../sql/move_feed_floor.sql"), [end])?;
     count(batch, include_str!("../sql/delete_feed.sql"), [end])
-}
-
-/// Makes the file smaller when much of it is free.
-fn give_pages_back(batch: &mut Batch<'_>) -> rusqlite::Result<bool> {
-    let number = |pragma| {
-        batch
-            .connection
-            .pragma_query_value(None, pragma, |row| row.get::<_, u64>(0))
-    };
-    let (free, all) = (number("freelist_count")?, number("page_count")?);
-    let kept = FREE_PAGES_KEPT.max(all / 4);
-    if free <= kept {
-        return Ok(false);
-    }
-    batch
-        .connection
-        .pragma(None, "incremental_vacuum", PAGES_PER_RUN, |_| Ok(()))?;
-    Ok(free - kept > u64::from(PAGES_PER_RUN))
 }
 
 fn count(batch: &Batch<'_>, sql: &str, params: impl Params) -> rusqlite::Result<usize> {

@@ -72,9 +72,8 @@ fn connect(options: &Options, flags: OpenFlags) -> Result<Connection, OpenError>
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
     let pragmas = if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        // The vacuum mode counts only before the first page is written.
         format!(
-            "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = {};
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = {};
              PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
             options.durability.pragma()
         )

@@ -127,7 +127,10 @@ pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> 
 
 /// A document to be stored as JSON.
 pub(crate) fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(corrupt)
+    // Most documents are records of about this size: growing there step by step would copy them several times.
+    let mut bytes = Vec::with_capacity(1_024);
+    serde_json::to_writer(&mut bytes, value).map_err(corrupt)?;
+    String::from_utf8(bytes).map_err(corrupt)
 }
 
 /// The keys of signals are unique per execution.

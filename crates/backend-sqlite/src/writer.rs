@@ -255,3 +255,49 @@ impl WriterThread {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::options::Options;
+    use ff_core::time::Timestamp;
+
+    /// A writer on a database whose commits fail once a row of `child` has no parent.
+    fn writer() -> Writer {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(include_str!("../migrations/0001_initial.sql"))
+            .unwrap();
+        let children = "PRAGMA foreign_keys = ON; CREATE TABLE parent (id INTEGER PRIMARY KEY);
+            CREATE TABLE child (id REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)";
+        connection.execute_batch(children).unwrap();
+        let shared = Shared::new(
+            Clock::start(Timestamp::default()),
+            Queues::default(),
+            &Options::new("unused"),
+        );
+        Writer::start(connection, Arc::new(shared), WriterState::default()).unwrap()
+    }
+
+    async fn run(writer: &Writer, sql: &'static str) -> Result<()> {
+        writer.write(move |batch| batch.connection.execute_batch(sql)).await
+    }
+
+    #[tokio::test]
+    async fn after_a_failed_commit_nothing_is_written_any_more() {
+        let writer = writer();
+        let lost = run(&writer, "INSERT INTO child VALUES (1)").await;
+        assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
+        let refused = run(&writer, "INSERT INTO parent VALUES (1)").await;
+        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_failed_call_is_told_so_and_the_next_one_is_written() {
+        let writer = writer();
+        let failed = run(&writer, "INSERT INTO parent VALUES (1); INSERT INTO nowhere VALUES (1)").await;
+        assert!(matches!(failed, Err(Error::Unavailable(_))), "{failed:?}");
+        run(&writer, "INSERT INTO parent VALUES (1)").await.unwrap();
+    }
+}

@@ -200,19 +200,19 @@ impl Transaction {
         if self.partition.family != Family::Flow {
             return malformed("not a flow partition");
         }
-        let mut written = std::collections::BTreeSet::new();
-        let keys = self
-            .puts
+        let puts = self.puts.iter().map(|put| put.record.key());
+        let deletes = self.deletes.iter().map(|(key, _)| key.clone());
+        let mut written: Vec<RecordKey> = puts.chain(deletes).collect();
+        if written
             .iter()
-            .map(|put| put.record.key())
-            .chain(self.deletes.iter().map(|(key, _)| key.clone()));
-        for key in keys {
-            if partition_of(&key).is_some_and(|partition| partition != self.partition) {
-                return malformed("a record of another partition");
-            }
-            if !written.insert(key) {
-                return malformed("a record is written twice");
-            }
+            .filter_map(partition_of)
+            .any(|partition| partition != self.partition)
+        {
+            return malformed("a record of another partition");
+        }
+        written.sort_unstable();
+        if written.windows(2).any(|pair| pair[0] == pair[1]) {
+            return malformed("a record is written twice");
         }
         Ok(())
     }
