@@ -142,24 +142,3 @@ fn put_setting() -> ff_backend::settings::SettingsOp {
         ttl: None,
     }
 }
-
-/// Every statement is valid for the schema, also those no other test happens to run.
-#[test]
-fn every_statement_can_be_prepared() {
-    let (_directory, options) = place();
-    drop(SqliteBackend::open(&options).unwrap());
-    let file = Connection::open(&options.path).unwrap();
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
-    let mut prepared = 0;
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        let header: Vec<&str> = text.lines().take_while(|line| line.starts_with("--")).collect();
-        assert!(header.len() >= 2, "{path:?} says what it does and what it takes");
-        file.prepare(&text)
-            .map(|_| ())
-            .unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        prepared += 1;
-    }
-    assert!(prepared > 70, "only {prepared} statements were found");
-}

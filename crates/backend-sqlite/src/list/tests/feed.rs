@@ -32,6 +32,8 @@ fn crowded(count: u64, quiet_rows: &[u64]) -> Scratch {
 }
 
 fn trim(scratch: &Scratch, floor: u64) {
+    let note = include_str!("../../../sql/note_trimmed_feed.sql");
+    scratch.0.execute(note, [floor]).unwrap();
     scratch.0.execute("DELETE FROM feed WHERE row <= ?1", [floor]).unwrap();
     scratch.0.execute("UPDATE store SET feed_floor = ?1", [floor]).unwrap();
 }
@@ -71,7 +73,12 @@ fn a_reader_whose_lines_may_be_trimmed_is_told_the_oldest() {
     let scratch = crowded(100, &[10, 60]);
     trim(&scratch, 50);
     let expired = Err(Error::CursorExpired { oldest: Some(at(60)) });
-    assert_eq!(after(&scratch, at(10).cursor()), expired);
+    assert_eq!(after(&scratch, at(9).cursor()), expired);
+    assert_eq!(
+        after(&scratch, at(10).cursor()),
+        Ok(vec![at(60)]),
+        "only lines of others were trimmed after it"
+    );
     assert_eq!(
         after(&scratch, at(50).cursor()),
         Ok(vec![at(60)]),
