@@ -27,6 +27,19 @@ pub struct Append {
 }
 
 impl Append {
+    /// Appends `frame` to the current attempt of `execution`, kept as its policy says.
+    pub fn to(execution: &Execution, fence: Fence, frame: NewFrame) -> Self {
+        let stream = execution.definition.policy.stream();
+        Self {
+            execution_id: execution.id,
+            attempt_index: execution.attempt.as_ref().map_or(0, |attempt| attempt.index),
+            fence,
+            frame,
+            keep_frames: stream.retention_maxlen,
+            keep_for: stream.retention_ttl,
+        }
+    }
+
     /// Refuses a frame that does not come from the live holder of the attempt. Every backend asks this first, with the
     /// execution as it stands.
     pub fn check(&self, execution: Option<&Execution>, now: Timestamp) -> Result<(), AppendError> {

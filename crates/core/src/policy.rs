@@ -314,6 +314,11 @@ impl Policy {
         self.dedup_window.unwrap_or(limits::DEDUP_WINDOW_DEFAULT)
     }
 
+    /// How much of each attempt's output is kept.
+    pub fn stream(&self) -> StreamPolicy {
+        self.stream_policy.clone().unwrap_or_default()
+    }
+
     /// How long the execution is kept once terminal; `None` is for ever.
     pub fn retention(&self) -> Option<Duration> {
         self.retention

@@ -9,6 +9,7 @@ use ff_core::machine::step::ClosedReason;
 use ff_core::machine::{lease, operator};
 use ff_core::name::{ContentType, FrameType};
 use ff_core::payload::Payload;
+use ff_core::policy::StreamPolicy;
 use ff_core::record::Fence;
 use ff_core::time::Duration;
 
@@ -238,14 +239,16 @@ pub(super) async fn a_range_is_read_with_both_its_ends(store: &Store<'_>) {
 }
 
 pub(super) async fn only_so_many_frames_are_kept(store: &Store<'_>) {
-    let task = store.leased().await;
+    let mut command = store.command();
+    command.policy.stream_policy = Some(StreamPolicy {
+        retention_maxlen: 10,
+        retention_ttl: None,
+    });
+    store.submit(command).await;
+    let task = store.take().await;
     let mut last = None;
     for n in 0..25 {
-        let frame = Append {
-            keep_frames: 10,
-            ..a_frame(&task, &n.to_string())
-        };
-        last = append(store, frame).await.ok();
+        last = append(store, a_frame(&task, &n.to_string())).await.ok();
     }
     assert_eq!(last.map(|appended| appended.count), Some(10));
     let wanted: Vec<String> = (15..25).map(|n| n.to_string()).collect();
@@ -357,24 +360,13 @@ pub(super) async fn of_two_summaries_at_once_one_wins(store: &Store<'_>) {
 
 /// A frame of a leased task.
 pub(super) fn a_frame(task: &Task, text: &str) -> Append {
-    let attempt = task
-        .execution
-        .attempt
-        .as_ref()
-        .expect("a leased execution has an attempt");
-    Append {
-        execution_id: task.execution.id,
-        attempt_index: attempt.index,
-        fence: fence(task),
-        frame: NewFrame {
-            frame_type: FrameType::parse("log").expect("a frame type"),
-            payload: Payload::binary(text.to_owned()),
-            correlation_id: None,
-            mode: Keep::Durable,
-        },
-        keep_frames: 10_000,
-        keep_for: None,
-    }
+    let frame = NewFrame {
+        frame_type: FrameType::parse("log").expect("a frame type"),
+        payload: Payload::binary(text.to_owned()),
+        correlation_id: None,
+        mode: Keep::Durable,
+    };
+    Append::to(&task.execution, fence(task), frame)
 }
 
 /// Everything an attempt put out.
