@@ -2,7 +2,7 @@
 //!
 //! A backend gives a fresh, empty store per case and a way to move its clock, and runs everything in three lines:
 //!
-//! ```ignore
+//! ```text
 //! async fn make() -> MyHarness { … }
 //! ff_backend::conformance_suite!(make);
 //! ```
