@@ -11,6 +11,7 @@ use crate::error::OpenError;
 use crate::lock::{self, Lock};
 use crate::migrate::migrate;
 use crate::options::Options;
+use crate::record::to_json;
 
 /// The oldest SQLite whose write-ahead log can be trusted.
 const SQLITE_MIN: i32 = 3_051_003;
@@ -118,7 +119,7 @@ fn check_integrity(connection: &Connection, path: &Path) -> Result<(), OpenError
 /// Partition counts are written once, at the first start, and must be the same ever after.
 fn check_counts(connection: &Connection, path: &Path, counts: PartitionCounts) -> Result<(), OpenError> {
     let failed = |source| refused(path, source);
-    let given = serde_json::to_string(&counts).unwrap_or_default();
+    let given = to_json(&counts).map_err(failed)?;
     connection
         .execute(include_str!("../sql/create_counts.sql"), [&given])
         .map_err(failed)?;

@@ -94,6 +94,31 @@ pub enum Listing {
     Audit(Partition),
 }
 
+impl Listing {
+    /// What the cursors of this kind of listing begin with, so that one of another kind is told from it.
+    pub const fn cursor_prefix(&self) -> &'static str {
+        match self {
+            Listing::Executions(_) => "executions:",
+            Listing::Flows(_) => "flows:",
+            Listing::Members { .. } => "members:",
+            Listing::EdgesFrom { .. } => "edges_from:",
+            Listing::EdgesInto { .. } => "edges_into:",
+            Listing::Attempts(_) => "attempts:",
+            Listing::Waitpoints(_) => "waitpoints:",
+            Listing::Signals(_) => "signals:",
+            Listing::History(_) => "history:",
+            Listing::Feed(_) => "feed:",
+            Listing::Blocked { .. } => "blocked:",
+            Listing::BlockedCauses(_) => "blocked_causes:",
+            Listing::QueuedUnder { .. } => "queued_under:",
+            Listing::LeasedUnder { .. } => "leased_under:",
+            Listing::Queues(_) => "queues:",
+            Listing::Lanes(_) => "lanes:",
+            Listing::Audit(_) => "audit:",
+        }
+    }
+}
+
 /// Which executions to list. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecutionFilter {
@@ -234,7 +259,8 @@ macro_rules! rows {
                 pub fn $name(self) -> Vec<$type> {
                     match self.rows {
                         Rows::$variant(rows) => rows,
-                        _ => Vec::new(),
+                        // An empty answer would hide work from whoever asked the wrong question.
+                        _ => panic!(concat!("this page has no rows of ", stringify!($variant))),
                     }
                 }
             )+

@@ -1,6 +1,6 @@
 //! Cutting a page out of a listing. A cursor names the last row seen by its sort key, so that writes before it move nothing.
 
-use ff_backend::query::{Cursor, Listing, Query};
+use ff_backend::query::{Cursor, Query};
 use ff_backend::{Error, Result};
 use ff_core::limits::PAGE_MAX;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub(super) struct Cut {
 impl Cut {
     /// The page a query asks for; refuses the cursor of another kind of listing.
     pub(super) fn new(query: &Query) -> Result<Self> {
-        let shape = shape(&query.of);
+        let shape = query.of.cursor_prefix();
         let after = match &query.after {
             None => None,
             Some(Cursor(text)) => Some(text.strip_prefix(shape).ok_or(Error::InvalidCursor)?.to_owned()),
@@ -73,27 +73,4 @@ impl Cut {
 /// Rows the page of a query has at most.
 pub(super) fn page_limit(query: &Query) -> usize {
     query.limit.clamp(1, PAGE_MAX)
-}
-
-/// What the cursors of a listing begin with.
-const fn shape(of: &Listing) -> &'static str {
-    match of {
-        Listing::Executions(_) => "executions:",
-        Listing::Flows(_) => "flows:",
-        Listing::Members { .. } => "members:",
-        Listing::EdgesFrom { .. } => "edges_from:",
-        Listing::EdgesInto { .. } => "edges_into:",
-        Listing::Attempts(_) => "attempts:",
-        Listing::Waitpoints(_) => "waitpoints:",
-        Listing::Signals(_) => "signals:",
-        Listing::History(_) => "history:",
-        Listing::Feed(_) => "feed:",
-        Listing::Blocked { .. } => "blocked:",
-        Listing::BlockedCauses(_) => "blocked_causes:",
-        Listing::QueuedUnder { .. } => "queued_under:",
-        Listing::LeasedUnder { .. } => "leased_under:",
-        Listing::Queues(_) => "queues:",
-        Listing::Lanes(_) => "lanes:",
-        Listing::Audit(_) => "audit:",
-    }
 }

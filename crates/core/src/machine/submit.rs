@@ -86,8 +86,7 @@ pub fn content_digest(command: &CreateExecution) -> String {
         (command.delay_until, command.execution_deadline_at),
         (command.flow_id, &command.depends_on, command.edge_group_policy),
     );
-    // Every part is plain data with text keys, which always has a JSON form.
-    let said = serde_json::to_vec(&said).unwrap_or_default();
+    let said = serde_json::to_vec(&said).expect("plain data with text keys always has a JSON form");
     Digest::of("submission", [&said[..], &command.input.bytes]).to_string()
 }
 

@@ -6,7 +6,7 @@ use ff_core::limits::PAGE_MAX;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::query::{Cursor, Listing, Query};
+use crate::query::{Cursor, Query};
 use crate::{Error, Result};
 
 /// Rows a page looks at before it stops early and lets the caller go on.
@@ -24,7 +24,7 @@ pub(super) struct Cut {
 impl Cut {
     /// The page a query asks for; refuses the cursor of another kind of listing.
     pub(super) fn new(query: &Query, by_offset: bool) -> Result<Self> {
-        let shape = shape(&query.of);
+        let shape = query.of.cursor_prefix();
         let after = match &query.after {
             None => None,
             Some(Cursor(text)) => {
@@ -92,28 +92,5 @@ impl Cut {
     fn offset(&self) -> usize {
         let text = self.after.as_ref().filter(|_| self.by_offset);
         text.and_then(|text| text.parse().ok()).unwrap_or(0)
-    }
-}
-
-/// What the cursors of a listing begin with.
-const fn shape(of: &Listing) -> &'static str {
-    match of {
-        Listing::Executions(_) => "executions:",
-        Listing::Flows(_) => "flows:",
-        Listing::Members { .. } => "members:",
-        Listing::EdgesFrom { .. } => "edges_from:",
-        Listing::EdgesInto { .. } => "edges_into:",
-        Listing::Attempts(_) => "attempts:",
-        Listing::Waitpoints(_) => "waitpoints:",
-        Listing::Signals(_) => "signals:",
-        Listing::History(_) => "history:",
-        Listing::Feed(_) => "feed:",
-        Listing::Blocked { .. } => "blocked:",
-        Listing::BlockedCauses(_) => "blocked_causes:",
-        Listing::QueuedUnder { .. } => "queued_under:",
-        Listing::LeasedUnder { .. } => "leased_under:",
-        Listing::Queues(_) => "queues:",
-        Listing::Lanes(_) => "lanes:",
-        Listing::Audit(_) => "audit:",
     }
 }
