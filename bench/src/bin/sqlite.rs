@@ -29,6 +29,8 @@ const CALLERS: usize = 2;
 const ROUNDS: usize = 11;
 const TASKS_PER_ROUND: usize = 40 * BATCH;
 const PAYLOAD_BYTES: usize = 4_096;
+/// How often each single call is measured on each store.
+const SINGLE_CALLS: usize = 1_000;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -247,19 +249,22 @@ impl RawQueue {
     }
 }
 
-/// The cost of single calls with few and with many executions stored. The stored ones have ended.
+/// The cost of single calls with few and with many executions stored, call by call in turns. The stored ones have ended.
 async fn growth(stored: usize) -> Result<()> {
     let few = stored / 100;
     println!("single calls with {few} and with {stored} executions stored, synchronous=FULL");
     let directory = tempfile::tempdir()?;
-    let path = directory.path().join("store.db");
-    let backend = open(&path)?;
-    fill(&backend, few).await?;
-    let before = Costs::measure(&backend).await?;
-    fill(&backend, stored - few).await?;
-    let after = Costs::measure(&backend).await?;
-    before.print_beside(&after);
-    drop(backend);
+    let path = directory.path().join("many.db");
+    let (small, large) = (open(&directory.path().join("few.db"))?, open(&path)?);
+    fill(&small, few).await?;
+    fill(&large, stored).await?;
+    let (mut with_few, mut with_many) = (Costs::default(), Costs::default());
+    for _ in 0..SINGLE_CALLS {
+        with_few.measure(&small).await?;
+        with_many.measure(&large).await?;
+    }
+    with_few.print_beside(with_many);
+    drop(large);
     let bytes = std::fs::metadata(&path)?.len();
     println!(
         "  file: {:.0} bytes per stored execution (64-byte input)",
@@ -297,56 +302,44 @@ async fn fill(backend: &SqliteBackend, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Median microseconds of each call.
+/// Microseconds of each call.
+#[derive(Default)]
 struct Costs {
-    commit: f64,
-    reserve: f64,
-    due: f64,
+    commit: Vec<f64>,
+    reserve: Vec<f64>,
+    due: Vec<f64>,
 }
 
 impl Costs {
-    async fn measure(backend: &SqliteBackend) -> Result<Self> {
+    async fn measure(&mut self, backend: &SqliteBackend) -> Result<()> {
         let counts = PartitionCounts::default();
         let input = Payload::binary(vec![7_u8; 64]);
-        let partitions: Vec<_> = counts.all(Family::Flow).collect();
-        let (mut commits, mut reserves, mut dues) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..500 {
-            let now = backend.ping().await?;
-            let one = vec![submission(&counts, &input, now)?];
-            commits.push(timed(commit(backend, one)).await?.0);
-            let (micros, handful) = timed(async { Ok(backend.reserve(reservation(1)?).await?) }).await?;
-            reserves.push(micros);
-            commit(
-                backend,
-                handful
-                    .tasks
-                    .iter()
-                    .map(|task| completion(task, handful.now))
-                    .collect::<Result<_>>()?,
-            )
-            .await?;
-            let ask = Due {
-                partitions: partitions.clone(),
-                limit: 64,
-            };
-            dues.push(timed(async { Ok(backend.due(ask).await?) }).await?.0);
-        }
-        Ok(Self {
-            commit: median(commits),
-            reserve: median(reserves),
-            due: median(dues),
-        })
+        let now = backend.ping().await?;
+        let one = vec![submission(&counts, &input, now)?];
+        self.commit.push(timed(commit(backend, one)).await?.0);
+        let ask = reservation(1)?;
+        let (micros, handful) = timed(async { Ok(backend.reserve(ask).await?) }).await?;
+        self.reserve.push(micros);
+        let done = handful.tasks.iter().map(|task| completion(task, handful.now));
+        commit(backend, done.collect::<Result<_>>()?).await?;
+        let ask = Due {
+            partitions: counts.all(Family::Flow).collect(),
+            limit: 64,
+        };
+        self.due.push(timed(async { Ok(backend.due(ask).await?) }).await?.0);
+        Ok(())
     }
 
-    fn print_beside(&self, after: &Costs) {
+    fn print_beside(self, many: Costs) {
         let rows = [
-            ("commit", self.commit, after.commit),
-            ("reserve", self.reserve, after.reserve),
-            ("due", self.due, after.due),
+            ("commit", self.commit, many.commit),
+            ("reserve", self.reserve, many.reserve),
+            ("due", self.due, many.due),
         ];
-        for (call, before, after) in rows {
-            let change = 100.0 * (after / before - 1.0);
-            println!("  {call:<8} {before:>8.0} µs  {after:>8.0} µs  {change:>+6.1} %");
+        for (call, few, many) in rows {
+            let (few, many) = (median(few), median(many));
+            let change = 100.0 * (many / few - 1.0);
+            println!("  {call:<8} {few:>8.0} µs  {many:>8.0} µs  {change:>+6.1} %");
         }
     }
 }

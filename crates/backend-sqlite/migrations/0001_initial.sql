@@ -62,6 +62,8 @@ CREATE TABLE execution (
     history_first   INTEGER NOT NULL DEFAULT 0,
     history_lines   INTEGER NOT NULL,
     body            TEXT NOT NULL,
+    -- Nothing: about as much as the row will grow until its execution ends. A row that grows pushes others off its page.
+    room            BLOB,
     -- In one index at most: a queue or a cause.
     CHECK (queue_id IS NULL OR cause IS NULL)
 );
@@ -129,7 +131,6 @@ CREATE TABLE feed (
     row       INTEGER PRIMARY KEY,
     partition INTEGER NOT NULL,
     millis    INTEGER NOT NULL,
-    at        INTEGER NOT NULL,
     line      TEXT NOT NULL
 );
 -- The last row of each partition that was trimmed: a reader who saw it missed nothing.

@@ -19,6 +19,7 @@ use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};
 
 use crate::batch::{Batch, WriterState};
+use crate::checkpoint::Checkpointer;
 use crate::clock::Clock;
 use crate::error::OpenError;
 use crate::lock::Lock;
@@ -51,8 +52,9 @@ impl SqliteBackend {
             source,
         };
         let state = WriterState::load(&opened.writer).map_err(|source| refused(&options.path, source))?;
+        let checkpointer = Checkpointer::start(opened.checkpointer).map_err(failed)?;
         Ok(Self {
-            writer: Writer::start(opened.writer, Arc::clone(&shared), state).map_err(failed)?,
+            writer: Writer::start(opened.writer, checkpointer, Arc::clone(&shared), state).map_err(failed)?,
             readers: Readers::start(opened.readers).map_err(failed)?,
             shared,
             _lock: opened.lock,

@@ -8,10 +8,13 @@ use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::Connection;
+use uuid::Uuid;
 
+use crate::error::corrupt;
 use crate::queues::Queues;
 use crate::shared::Shared;
+use crate::statements::{Borrowed, Statements};
 
 /// What the writer keeps in memory between batches; all of it can be read again from the database.
 #[derive(Debug, Default)]
@@ -24,6 +27,8 @@ pub(crate) struct WriterState {
     pub(crate) due_heads: BTreeMap<Partition, Timestamp>,
     /// The last revision a setting got.
     pub(crate) last_revision: u64,
+    /// No execution has a greater one. Those minted here grow with time, so that most new executions are known to be new.
+    pub(crate) greatest_uuid: Uuid,
 }
 
 impl WriterState {
@@ -36,13 +41,21 @@ impl WriterState {
             feed_millis,
             due_heads: BTreeMap::new(),
             last_revision: connection.query_row("SELECT last_revision FROM store", [], |row| row.get(0))?,
+            greatest_uuid: greatest_uuid(connection)?,
         })
     }
+}
+
+fn greatest_uuid(connection: &Connection) -> rusqlite::Result<Uuid> {
+    let found: Option<String> = connection.query_row(include_str!("../sql/greatest_uuid.sql"), [], |row| row.get(0))?;
+    let parsed = found.map(|text| Uuid::try_parse(&text)).transpose();
+    Ok(parsed.map_err(corrupt)?.unwrap_or_default())
 }
 
 /// The open transaction of one batch.
 pub(crate) struct Batch<'a> {
     pub(crate) connection: &'a Connection,
+    statements: Statements<'a>,
     pub(crate) shared: &'a Shared,
     pub(crate) state: &'a mut WriterState,
     /// The store's time for everything in the batch.
@@ -58,6 +71,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn begin(connection: &'a Connection, shared: &'a Shared, state: &'a mut WriterState) -> Self {
         Self {
             connection,
+            statements: Statements::new(connection),
             shared,
             state,
             now: shared.clock.now(),
@@ -68,8 +82,8 @@ impl<'a> Batch<'a> {
     }
 
     /// A statement that is compiled once per connection.
-    pub(crate) fn statement(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
-        self.connection.prepare_cached(sql)
+    pub(crate) fn statement(&self, sql: &'static str) -> rusqlite::Result<Borrowed<'a>> {
+        self.statements.get(sql)
     }
 
     /// Sends a hint once the batch is committed.

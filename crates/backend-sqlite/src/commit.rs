@@ -64,6 +64,9 @@ impl Batch<'_> {
             let found = record::load(self.connection, partition, key, self.now)?;
             return Ok(found.map(|(_, version)| version));
         };
+        if id.uuid() > self.state.greatest_uuid {
+            return Ok(None);
+        }
         let Some(row) = self.find_execution(*id)? else {
             return Ok(None);
         };

@@ -14,6 +14,9 @@ use crate::key::{cause_text, index, uuid_text};
 use crate::queues::QueueId;
 use crate::record::{from_json, to_json, version};
 
+/// Bytes that a record and its history have room for from the start: those of an execution that was claimed once and ended.
+const ROOM_BYTES: i64 = 1_056;
+
 /// The row of an execution before it is replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
@@ -111,7 +114,7 @@ impl Batch<'_> {
     }
 
     fn insert(
-        &self,
+        &mut self,
         execution: &Execution,
         version: Version,
         derived: &Derived,
@@ -119,6 +122,7 @@ impl Batch<'_> {
     ) -> rusqlite::Result<i64> {
         let definition = &execution.definition;
         let vector = state_vector(execution);
+        self.state.greatest_uuid = self.state.greatest_uuid.max(execution.id.uuid());
         self.statement(include_str!("../sql/insert_execution.sql"))?
             .insert(params![
                 uuid_text(execution.id),
@@ -145,6 +149,7 @@ impl Batch<'_> {
                 lines.text,
                 lines.count,
                 derived.body,
+                derived.room_bytes(execution, lines),
             ])
     }
 
@@ -176,6 +181,7 @@ impl Batch<'_> {
                 lines.text,
                 lines.count,
                 derived.body,
+                derived.room_bytes(execution, lines),
             ])?;
         let flow_id = execution.definition.flow.map(|flow| flow.to_string());
         if flow_id != before.flow_id {
@@ -276,6 +282,17 @@ struct Derived {
     due: Option<Timestamp>,
     tags: String,
     body: String,
+}
+
+impl Derived {
+    /// How much the row may still grow, besides the lines it has already. One that ended grows no more.
+    fn room_bytes(&self, execution: &Execution, lines: &Lines) -> i64 {
+        if execution.is_terminal() {
+            return 0;
+        }
+        let taken = self.body.len() + lines.text.len();
+        ROOM_BYTES.saturating_sub_unsigned(taken as u64)
+    }
 }
 
 impl Row {

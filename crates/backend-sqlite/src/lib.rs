@@ -8,6 +8,7 @@ mod backend;
 mod backup;
 mod batch;
 mod budget;
+mod checkpoint;
 mod clock;
 mod commit;
 mod due;
@@ -30,6 +31,7 @@ mod record;
 mod reserve;
 mod settings;
 mod shared;
+mod statements;
 mod writer;
 
 pub use backend::SqliteBackend;

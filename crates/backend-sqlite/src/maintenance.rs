@@ -161,14 +161,14 @@ fn trim_feed(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
     count(batch, include_str!("../sql/delete_feed.sql"), [end])
 }
 
-fn count(batch: &Batch<'_>, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
+fn count(batch: &Batch<'_>, sql: &'static str, params: impl Params) -> rusqlite::Result<usize> {
     batch.statement(sql)?.execute(params)
 }
 
 /// The first column of the first row; `NULL` and no row are the same.
 fn first<T: rusqlite::types::FromSql>(
     batch: &Batch<'_>,
-    sql: &str,
+    sql: &'static str,
     params: impl Params,
 ) -> rusqlite::Result<Option<T>> {
     let found = batch

@@ -15,6 +15,9 @@ use crate::record::to_json;
 
 /// The oldest SQLite whose write-ahead log can be trusted.
 const SQLITE_MIN: i32 = 3_051_003;
+/// Pages the writer keeps in memory, in KiB. Not more: a commit that splits a page of an index in the middle goes through all
+/// of them, and the system has its own copy.
+const WRITER_CACHE_KIB: u32 = 16_384;
 /// Statements kept compiled per connection.
 const STATEMENTS: usize = 256;
 /// A file up to this size is checked whole when it is opened; a larger one on request.
@@ -24,6 +27,7 @@ const CHECKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(crate) struct Opened {
     pub(crate) lock: Lock,
     pub(crate) writer: Connection,
+    pub(crate) checkpointer: Connection,
     pub(crate) readers: Vec<Connection>,
     /// The last time the store knew.
     pub(crate) clock: Timestamp,
@@ -52,6 +56,7 @@ pub(crate) fn open(options: &Options) -> Result<Opened, OpenError> {
         lock,
         readers: readers.collect::<Result<_, _>>()?,
         writer,
+        checkpointer: connect(options, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
         clock: Timestamp::from_millis(clock),
     })
 }
@@ -75,7 +80,7 @@ fn connect(options: &Options, flags: OpenFlags) -> Result<Connection, OpenError>
     let pragmas = if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
         format!(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = {};
-             PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
+             PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -{WRITER_CACHE_KIB}; PRAGMA temp_store = MEMORY;",
             options.durability.pragma()
         )
     } else {

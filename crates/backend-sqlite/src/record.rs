@@ -327,7 +327,7 @@ impl Batch<'_> {
     }
 
     /// Runs a statement whose effect on rows does not matter.
-    pub(crate) fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<()> {
+    pub(crate) fn run(&self, sql: &'static str, params: impl Params) -> rusqlite::Result<()> {
         self.statement(sql)?.execute(params).map(|_| ())
     }
 }

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::batch::{Batch, WriterState};
+use crate::checkpoint::{Checkpointer, checkpoint};
 use crate::error::store_error;
 use crate::maintenance::tidy;
 use crate::queues::Queues;
@@ -18,7 +19,7 @@ use crate::shared::Shared;
 
 /// Jobs taken into one transaction at most. Beyond this latency grows faster than throughput.
 const JOBS_MAX: usize = 256;
-/// Batches after which the writer moves the log into the database, however busy it is.
+/// Batches after which the log is moved into the database, however busy the writer is.
 const CHECKPOINT_COMMITS: u64 = 64;
 /// Calls after which a step of maintenance runs in the same transaction, however busy the writer is: a call leaves at most a
 /// few rows behind, and a step removes a few hundred.
@@ -45,12 +46,18 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the thread on its own connection.
-    pub(crate) fn start(connection: Connection, shared: Arc<Shared>, state: WriterState) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        shared: Arc<Shared>,
+        state: WriterState,
+    ) -> std::io::Result<Self> {
         let (messages, waiting) = channel();
         let thread = std::thread::Builder::new()
             .name("ff-sqlite-writer".to_owned())
             .spawn(move || {
                 WriterThread {
+                    checkpointer,
                     connection,
                     shared,
                     state,
@@ -100,6 +107,8 @@ impl Drop for Writer {
 }
 
 struct WriterThread {
+    // Before the connection, which closes last: only then nothing but the database is left.
+    checkpointer: Checkpointer,
     connection: Connection,
     shared: Arc<Shared>,
     state: WriterState,
@@ -129,12 +138,12 @@ impl WriterThread {
                 Err(RecvTimeoutError::Timeout) => {
                     // As long as there is something to tidy up, look again soon.
                     idle = !self.tidy();
-                    self.checkpoint(0);
+                    self.checkpoint();
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.checkpoint(0);
+        self.checkpoint();
     }
 
     /// Takes everything that waits behind `first` into one transaction; whether the store is to be closed after it.
@@ -149,7 +158,7 @@ impl WriterThread {
             }
         }
         self.commit(jobs);
-        self.checkpoint(CHECKPOINT_COMMITS);
+        self.keep_log_short();
         stop
     }
 
@@ -240,18 +249,21 @@ impl WriterThread {
         }
     }
 
-    /// Moves the write-ahead log into the database once more than `commits` batches stand in it, without waiting for
-    /// readers.
-    fn checkpoint(&mut self, commits: u64) {
-        if self.stopped.is_some() || self.commits_since_checkpoint <= commits {
-            return;
+    /// Has the log moved into the database once many batches stand in it. What is written meanwhile is little; moving it here,
+    /// where nothing is written, lets the log start again from its front.
+    fn keep_log_short(&mut self) {
+        if self.checkpointer.has_ended() {
+            self.checkpoint();
+        } else if self.stopped.is_none() && self.commits_since_checkpoint > CHECKPOINT_COMMITS {
+            self.checkpointer.begin();
         }
-        self.commits_since_checkpoint = 0;
-        let done = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        if let Err(error) = done {
-            tracing::warn!("the log could not be checkpointed: {error}");
+    }
+
+    /// Moves what is in the log into the database.
+    fn checkpoint(&mut self) {
+        if self.stopped.is_none() && self.commits_since_checkpoint > 0 {
+            self.commits_since_checkpoint = 0;
+            checkpoint(&self.connection);
         }
     }
 }
@@ -277,7 +289,8 @@ mod tests {
             Queues::default(),
             &Options::new("unused"),
         );
-        Writer::start(connection, Arc::new(shared), WriterState::default()).unwrap()
+        let checkpointer = Checkpointer::start(Connection::open_in_memory().unwrap()).unwrap();
+        Writer::start(connection, checkpointer, Arc::new(shared), WriterState::default()).unwrap()
     }
 
     async fn run(writer: &Writer, sql: &'static str) -> Result<()> {

@@ -114,7 +114,7 @@ async fn the_feed_keeps_so_many_lines_of_one_day() {
     let (_directory, store) = store();
     let sql = concat!(
         numbers!(500),
-        "INSERT INTO feed (partition, millis, at, line) SELECT 0, :now, 0, '' FROM number"
+        "INSERT INTO feed (partition, millis, line) SELECT 0, :now, '' FROM number"
     );
     assert_eq!(
         tidied(&store, sql, "feed").await,

@@ -18,7 +18,7 @@ fn crowded(count: u64, quiet_rows: &[u64]) -> Scratch {
         ..template.line
     })
     .unwrap();
-    let sql = "INSERT INTO feed (partition, millis, at, line) VALUES (?1, ?2, ?2, ?3)";
+    let sql = "INSERT INTO feed (partition, millis, line) VALUES (?1, ?2, ?3)";
     for row in 1..=count {
         let partition = if quiet_rows.contains(&row) { QUIET } else { BUSY };
         scratch
