@@ -96,7 +96,7 @@ CREATE TABLE lane_depth (
     PRIMARY KEY (namespace, lane, state)
 ) WITHOUT ROWID;
 
--- Executions under budgets that are queued or leased, so that a closed budget finds them.
+-- Executions under budgets that are queued, by score, or leased, by id, so that a closed budget finds them.
 CREATE TABLE under_budget (
     budget_id  TEXT NOT NULL,
     partition  INTEGER NOT NULL,
@@ -277,9 +277,12 @@ CREATE TABLE frame (
     correlation_id TEXT,
     expires_at     INTEGER,
     content_type   TEXT NOT NULL,
-    bytes          BLOB NOT NULL
+    bytes          BLOB NOT NULL,
+    -- What a repeated frame is recognised by.
+    key            TEXT
 );
 CREATE UNIQUE INDEX frame_by_id ON frame (stream_row, millis, sequence);
+CREATE UNIQUE INDEX frame_by_key ON frame (stream_row, key) WHERE key IS NOT NULL;
 CREATE INDEX frame_expiring ON frame (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX frame_expiring_in_stream ON frame (stream_row, expires_at) WHERE expires_at IS NOT NULL;
 -- The summary of a stream, apart from it: a stream is written with every frame, its summary seldom.

@@ -1,5 +1,3 @@
--- Lines of a partition's feed between two rows.
--- Takes partition, the row to start after, the row to end with, limit.
-SELECT row, millis, line FROM feed
-WHERE row > ?2 AND row <= ?3 AND partition = ?1
-ORDER BY row LIMIT ?4
+-- Lines of all feeds between two rows.
+-- Takes the row to start after, the row to end with.
+SELECT row, partition, millis, line FROM feed WHERE row > ?1 AND row <= ?2 ORDER BY row

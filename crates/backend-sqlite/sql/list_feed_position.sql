@@ -1,3 +1,3 @@
--- The position of a feed row, or of the last one before it.
+-- The position of a feed row.
 -- Takes the row.
-SELECT row, millis FROM feed WHERE row <= ?1 ORDER BY row DESC LIMIT 1
+SELECT row, millis FROM feed WHERE row = ?1

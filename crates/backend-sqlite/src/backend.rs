@@ -15,7 +15,6 @@ use ff_backend::reserve::{Handful, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Result};
-use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};
 
 use crate::batch::{Batch, WriterState};
@@ -25,7 +24,7 @@ use crate::error::OpenError;
 use crate::lock::Lock;
 use crate::open::{open, refused};
 use crate::options::Options;
-use crate::queues::{FilledQueue, Queues};
+use crate::queues::Queues;
 use crate::reader::Readers;
 use crate::shared::{Shared, WriterStats};
 use crate::writer::Writer;
@@ -76,9 +75,9 @@ impl SqliteBackend {
         self.shared.clock.advance(by);
     }
 
-    /// The queues of a partition that hold executions.
-    pub(crate) fn filled_queues(&self, partition: Partition) -> Vec<FilledQueue> {
-        self.shared.queues().of_partition(partition)
+    /// What the writer, the readers and the callers share.
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
     }
 
     /// Runs `work` in the writer's next batch.

@@ -97,13 +97,15 @@ impl Batch<'_> {
             self.append_history(partition, *subject, lines)?;
         }
         for (blob, payload) in &transaction.blobs {
-            self.put_blob(partition, *blob, payload, &written)?;
+            if !transaction.deletes.iter().any(|(key, _)| *key == owner(*blob)) {
+                self.put_blob(partition, *blob, payload, &written)?;
+            }
         }
         for id in &transaction.delete_remains {
             self.delete_remains(*id)?;
         }
         for (key, _) in &transaction.deletes {
-            self.delete(partition, key, rows)?;
+            self.delete(transaction, key, rows)?;
         }
         let counters = self.move_counters(partition, &transaction.increments)?;
         for nudge in &transaction.nudges {
@@ -187,24 +189,32 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn delete(&mut self, partition: Partition, key: &RecordKey, rows: &Rows) -> rusqlite::Result<()> {
+    fn delete(&mut self, transaction: &Transaction, key: &RecordKey, rows: &Rows) -> rusqlite::Result<()> {
         if let RecordKey::Execution(id) = key
             && let Some(row) = rows.get(id)
         {
+            if !transaction.delete_remains.contains(id) {
+                self.delete_blobs(*id, row.row)?;
+            }
             self.delete_execution(*id, row)?;
         }
-        self.delete_record(partition, key)
+        self.delete_record(transaction.partition, key)
+    }
+
+    fn delete_blobs(&self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
+        self.run(include_str!("../sql/delete_input.sql"), [row])?;
+        self.run(include_str!("../sql/delete_result.sql"), [row])?;
+        let signals = include_str!("../sql/delete_signal_payloads.sql");
+        self.run(signals, (uuid_text(id), index(id.partition())))
     }
 
     /// Deletes what is kept for an execution beside its records.
     fn delete_remains(&mut self, id: ExecutionId) -> rusqlite::Result<()> {
         let (uuid, part) = (uuid_text(id), index(id.partition()));
         if let Some(found) = self.find_execution(id)? {
-            self.run(include_str!("../sql/delete_input.sql"), [found.row])?;
-            self.run(include_str!("../sql/delete_result.sql"), [found.row])?;
+            self.delete_blobs(id, found.row)?;
             self.run(include_str!("../sql/clear_execution_history.sql"), (&uuid, part))?;
         }
-        self.run(include_str!("../sql/delete_signal_payloads.sql"), (&uuid, part))?;
         self.run(
             include_str!("../sql/delete_history.sql"),
             [subject_text(HistorySubject::Execution(id))],
@@ -257,4 +267,10 @@ fn read_counter(batch: &Batch<'_>, partition: Partition, counter: CounterKey) ->
         .query_row((index(partition), owner, name), |row| row.get(0))
         .optional()?;
     Ok(value.unwrap_or(0))
+}
+
+/// The execution a blob stands beside.
+const fn owner(blob: BlobKey) -> RecordKey {
+    let (BlobKey::Input(id) | BlobKey::Result(id) | BlobKey::Signal(id, _)) = blob;
+    RecordKey::Execution(id)
 }

@@ -9,6 +9,7 @@ use ff_backend::hint::Hint;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::id::ExecutionId;
 use ff_core::machine::step::{ClosedReason, StreamEnd};
+use ff_core::name::RequestId;
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, Record};
 use ff_core::time::{Duration, Timestamp};
@@ -67,7 +68,12 @@ impl Batch<'_> {
         if let Err(refusal) = append.check(self.holder(id, holders)?, now) {
             return Ok(Err(refusal));
         }
-        let found = find(self.connection, id, attempt_index)?;
+        let mut found = find(self.connection, id, attempt_index)?;
+        if let (Some(stream), Some(key)) = (&mut found, &append.frame.key)
+            && let Some(repeated) = self.repeated(stream, key)?
+        {
+            return Ok(Ok(repeated));
+        }
         let revision = found.as_ref().map_or(0, |stream| stream.summary_revision);
         if let Keep::Summary { revision: expected, .. } = append.frame.mode
             && expected != revision
@@ -96,7 +102,30 @@ impl Batch<'_> {
             frame_id,
             count: stream.frames,
             now,
+            repeated: false,
         }))
+    }
+
+    /// The frame that the stream holds under this key.
+    fn repeated(&self, stream: &mut Stream, key: &RequestId) -> rusqlite::Result<Option<Appended>> {
+        let expired = self.delete_expired_frames(stream.row, usize::MAX)?;
+        if expired > 0 {
+            self.run(include_str!("../sql/shrink_stream.sql"), (stream.row, expired))?;
+            stream.frames = stream.frames.saturating_sub(expired as u64);
+        }
+        let mut statement = self.statement(include_str!("../sql/find_frame_of_key.sql"))?;
+        let held = statement.query_row((stream.row, key.as_str()), |row| {
+            Ok(Appended {
+                frame_id: FrameId {
+                    millis: row.get(0)?,
+                    sequence: row.get(1)?,
+                },
+                count: stream.frames,
+                now: self.now,
+                repeated: true,
+            })
+        });
+        held.optional()
     }
 
     fn holder<'h>(&self, id: ExecutionId, holders: &'h mut Holders) -> rusqlite::Result<Option<&'h Execution>> {
@@ -141,6 +170,7 @@ impl Batch<'_> {
             expires_at.map(Timestamp::as_millis),
             new.payload.content_type.as_str(),
             &new.payload.bytes[..],
+            new.key.as_ref().map(RequestId::as_str),
         );
         self.run(include_str!("../sql/insert_frame.sql"), params)?;
         if let Keep::Summary { document, .. } = &new.mode {

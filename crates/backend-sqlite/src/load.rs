@@ -1,10 +1,13 @@
 //! Reading records, counters and blobs at one moment.
 
+use std::collections::BTreeSet;
+
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::transaction::NudgeStamp;
+use ff_core::id::FlowId;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::BlobKey;
+use ff_core::record::{BlobKey, Record, RecordKey};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -26,6 +29,9 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
             snapshot.records.insert(key.clone(), found);
         }
     }
+    if ask.with_gates {
+        add_gates(connection, &mut snapshot)?;
+    }
     for counter in &ask.counters {
         let (owner, name) = key::counter(*counter);
         let mut statement = connection.prepare_cached(include_str!("../sql/read_counter.sql"))?;
@@ -40,6 +46,25 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
         }
     }
     Ok(snapshot)
+}
+
+/// Adds the gates of the flows that the executions of the picture are members of.
+fn add_gates(connection: &Connection, snapshot: &mut Snapshot) -> rusqlite::Result<()> {
+    let flow = |record: &Record| match record {
+        Record::Execution(execution) => execution.definition.flow,
+        _ => None,
+    };
+    let flows: BTreeSet<FlowId> = snapshot
+        .records
+        .values()
+        .filter_map(|(record, _)| flow(record))
+        .collect();
+    for key in flows.into_iter().map(RecordKey::Gate) {
+        if let Some(found) = record::load(connection, snapshot.partition, &key, snapshot.now)? {
+            snapshot.records.insert(key, found);
+        }
+    }
+    Ok(())
 }
 
 fn load_blob(connection: &Connection, partition: Partition, blob: BlobKey) -> rusqlite::Result<Option<Payload>> {

@@ -1,6 +1,6 @@
 //! The writer's picture of the queues: their numbers in the database, and how many executions wait in each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ff_backend::queues::QueueCounts;
 use ff_core::capability::Signature;
@@ -24,9 +24,13 @@ pub(crate) struct Queues {
     pub(crate) counts: QueueCounts,
 }
 
+/// Where a queue stands among those of all partitions.
+pub(crate) type QueuePlace = (Partition, QueueKey);
+
 /// A queue of a partition that is not empty.
 #[derive(Clone, Debug)]
 pub(crate) struct FilledQueue {
+    pub(crate) partition: Partition,
     pub(crate) queue_id: QueueId,
     pub(crate) key: QueueKey,
     pub(crate) length: u64,
@@ -102,15 +106,30 @@ impl Queues {
         queues.filter(|(_, queue_id)| self.lengths.get(queue_id).is_some_and(|length| *length > 0))
     }
 
-    /// The non-empty queues of a partition, by their numbers.
-    pub(crate) fn of_partition(&self, partition: Partition) -> Vec<FilledQueue> {
-        let numbered = |(key, length): (QueueKey, u64)| {
+    /// The first non-empty queues of these partitions after a place, by partition and queue.
+    pub(crate) fn filled(
+        &self,
+        partitions: &[Partition],
+        after: Option<&QueuePlace>,
+        limit: usize,
+    ) -> Vec<FilledQueue> {
+        let partitions: BTreeSet<Partition> = partitions.iter().copied().collect();
+        let first = after.map_or(Partition::flow(0), |(partition, _)| *partition);
+        let queues = partitions.range(first..).flat_map(|partition| {
+            let queues = self.counts.of_partition(*partition);
+            queues.map(|(key, length)| ((*partition, key), length))
+        });
+        let rest = queues.filter(|(place, _)| after.is_none_or(|after| place > after));
+        let numbered = rest.filter_map(|((partition, key), length)| {
             let queue_id = self.known_id(&key)?;
-            Some(FilledQueue { queue_id, key, length })
-        };
-        let mut filled: Vec<FilledQueue> = self.counts.of_partition(partition).filter_map(numbered).collect();
-        filled.sort_by_key(|filled| filled.queue_id);
-        filled
+            Some(FilledQueue {
+                partition,
+                queue_id,
+                key,
+                length,
+            })
+        });
+        numbered.take(limit).collect()
     }
 
     fn known_id(&self, key: &QueueKey) -> Option<QueueId> {

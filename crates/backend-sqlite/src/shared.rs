@@ -8,6 +8,7 @@ use ff_backend::hint::HintBoard;
 use ff_core::partition::PartitionCounts;
 
 use crate::clock::Clock;
+use crate::list::feed::Spans;
 use crate::options::Options;
 use crate::queues::Queues;
 
@@ -20,6 +21,7 @@ pub(crate) struct Shared {
     pub(crate) feed_lines_max: u64,
     hints: Mutex<HintBoard>,
     queues: Mutex<Queues>,
+    feed_spans: Mutex<Spans>,
     commits: AtomicU64,
     jobs: AtomicU64,
 }
@@ -42,6 +44,7 @@ impl Shared {
             feed_lines_max: u64::try_from(options.feed_lines_max).unwrap_or(u64::MAX),
             hints: Mutex::new(HintBoard::default()),
             queues: Mutex::new(queues),
+            feed_spans: Mutex::default(),
             commits: AtomicU64::new(0),
             jobs: AtomicU64::new(0),
         }
@@ -54,6 +57,11 @@ impl Shared {
     /// The writer's picture of the queues. While a batch is under way it is ahead of what readers see.
     pub(crate) fn queues(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What readers have learned about the feed.
+    pub(crate) fn feed_spans(&self) -> MutexGuard<'_, Spans> {
+        self.feed_spans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn count_commit(&self, jobs: usize) {

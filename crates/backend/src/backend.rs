@@ -29,7 +29,8 @@ use crate::transaction::{CommitError, Committed, Transaction};
 /// * **Bounded.** No call's cost grows with what is stored, only with what it is asked for.
 #[async_trait]
 pub trait Backend: Send + Sync + 'static {
-    /// Reads records, counters and blobs. Each load sees its partition at one moment; a nudge is read before the counters.
+    /// Reads records, counters and blobs. Each load sees its partition at one moment, the gates it brings along too; a nudge
+    /// is read before the counters.
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>>;
 
     /// Commits unrelated transactions, each all or nothing, answering each in order. One that fails does not keep the others
@@ -53,7 +54,8 @@ pub trait Backend: Send + Sync + 'static {
     async fn due(&self, ask: Due) -> Result<DuePage>;
 
     /// One page of a listing. A listing sees every commit that was answered before it. Rows that stay are seen exactly
-    /// once by following the cursors, whatever is written meanwhile.
+    /// once by following the cursors, whatever is written meanwhile. A listing of partitions takes any number of them, so
+    /// that a sweep over all is one call.
     async fn list(&self, query: Query) -> Result<Page>;
 
     /// Budget operations, each one atomic: what [`ff_core::machine::budget`] says.
@@ -62,7 +64,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Quota operations, each one atomic: what [`ff_core::machine::quota`] says.
     async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>>;
 
-    /// Appends frames, each one only under the live lease it names.
+    /// Appends frames, each one only under the live lease it names. A repeated one that carries a key is recognised by it,
+    /// once the lease has been checked.
     async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>>;
 
     /// Reads frames, the summary and the end of a stream.

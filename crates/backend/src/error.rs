@@ -18,9 +18,11 @@ pub enum Error {
     /// The cursor is not one of this listing.
     #[error("the cursor does not belong to this listing")]
     InvalidCursor,
-    /// The feed no longer reaches back to this cursor, or the cursor lies beyond its head.
-    #[error("the feed does not hold this position")]
+    /// The feed of a partition no longer reaches back to the position it was asked for, or never had it.
+    #[error("the feed of {partition} does not hold this position")]
     CursorExpired {
+        /// Whose feed.
+        partition: ff_core::partition::Partition,
         /// The oldest position the feed still holds; `None` when it is empty.
         oldest: Option<crate::query::FeedPosition>,
     },

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::id::ExecutionId;
 use ff_core::machine::step::ClosedReason;
-use ff_core::name::FrameType;
+use ff_core::name::{FrameType, RequestId};
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, Fence, Lease};
 use ff_core::time::{Duration, Timestamp};
@@ -70,6 +70,8 @@ pub struct NewFrame {
     pub correlation_id: Option<String>,
     /// How it is kept.
     pub mode: Keep,
+    /// Makes repeating safe: a frame under a key that its stream still holds is not appended again, nor is a summary touched.
+    pub key: Option<RequestId>,
 }
 
 /// How a frame is kept.
@@ -101,6 +103,8 @@ pub struct Appended {
     pub count: u64,
     /// The store's time.
     pub now: Timestamp,
+    /// Whether the stream held it already, under the same key.
+    pub repeated: bool,
 }
 
 /// A frame that was not appended.

@@ -105,6 +105,18 @@ impl Default for HintBoard {
     }
 }
 
+/// A copy has a channel of its own, to which nobody listens yet.
+impl Clone for HintBoard {
+    fn clone(&self) -> Self {
+        Self {
+            noted: self.noted.clone(),
+            known: self.known.clone(),
+            announced_at: self.announced_at.clone(),
+            ..Self::default()
+        }
+    }
+}
+
 impl HintBoard {
     /// Listens from now on.
     pub fn subscribe(&self) -> HintStream {

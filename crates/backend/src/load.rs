@@ -20,6 +20,8 @@ pub struct Load {
     pub counters: Vec<CounterKey>,
     /// Which blobs.
     pub blobs: Vec<BlobKey>,
+    /// Whether every execution that is asked for brings the gate of its flow along, read at the same moment.
+    pub with_gates: bool,
 }
 
 /// A partition as it stood at one moment, as far as was asked. What does not exist is absent; a counter that was never
@@ -48,7 +50,15 @@ impl Load {
             records: records.into(),
             counters: Vec::new(),
             blobs: Vec::new(),
+            with_gates: false,
         }
+    }
+
+    /// Reads the gates of the flows that the executions are members of too.
+    #[must_use]
+    pub const fn with_gates(mut self) -> Self {
+        self.with_gates = true;
+        self
     }
 
     /// Reads these counters too.

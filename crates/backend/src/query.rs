@@ -16,7 +16,7 @@ use crate::transaction::Version;
 pub struct Query {
     /// Of what.
     pub of: Listing,
-    /// After this place; `None`: from the beginning.
+    /// After this place; `None`: from the beginning. A feed is read without: its question names the positions.
     pub after: Option<Cursor>,
     /// At most this many rows, at least 1. A page may be shorter, or empty, and still have a next one: a store may stop
     /// early rather than scan for long.
@@ -61,33 +61,38 @@ pub enum Listing {
     Signals(ExecutionId),
     /// The history of an execution or flow, oldest first.
     History(HistorySubject),
-    /// The feed of a partition, oldest first.
-    Feed(Partition),
-    /// Executions blocked by a cause in a partition, best score first.
+    /// The feeds of partitions, each named once with the last position the reader saw of it (`None`: from the oldest line
+    /// kept). Oldest first inside a partition, in any order across them, but so that no feed, however long, keeps the lines
+    /// of another from ever being seen.
+    ///
+    /// There are no cursors: a page has no next one, and a reader goes on by asking again with the last positions it saw,
+    /// until a page is empty.
+    Feed(Vec<(Partition, Option<FeedPosition>)>),
+    /// Executions blocked by a cause, best score first across the partitions.
     Blocked {
         /// Where.
-        partition: Partition,
+        partitions: Vec<Partition>,
         /// By what.
         cause: Cause,
     },
-    /// The causes a partition holds blocked work for.
-    BlockedCauses(Partition),
-    /// Eligible executions of a partition whose queue needs this budget, best score first.
+    /// The causes partitions hold blocked work for, by partition and cause.
+    BlockedCauses(Vec<Partition>),
+    /// Eligible executions whose queue needs this budget, best score first across the partitions.
     QueuedUnder {
         /// Where.
-        partition: Partition,
+        partitions: Vec<Partition>,
         /// The budget.
         budget_id: BudgetId,
     },
-    /// Leased executions of a partition that count against this budget, by id.
+    /// Leased executions that count against this budget, by id.
     LeasedUnder {
         /// Where.
-        partition: Partition,
+        partitions: Vec<Partition>,
         /// The budget.
         budget_id: BudgetId,
     },
-    /// Non-empty queues of a partition.
-    Queues(Partition),
+    /// Non-empty queues, by partition and queue.
+    Queues(Vec<Partition>),
     /// Lanes of a namespace with their depths, by name.
     Lanes(Namespace),
     /// Records of a partition with the index entries the store keeps for them, by key.
@@ -95,7 +100,7 @@ pub enum Listing {
 }
 
 impl Listing {
-    /// What the cursors of this kind of listing begin with, so that one of another kind is told from it.
+    /// What the cursors of this kind of listing begin with, so that one of another kind is told from it. A feed has none.
     pub const fn cursor_prefix(&self) -> &'static str {
         match self {
             Listing::Executions(_) => "executions:",
@@ -179,10 +184,10 @@ pub enum Rows {
     Signals(Vec<Signal>),
     /// Of a history.
     History(Vec<HistoryLine>),
-    /// Of a feed.
-    Feed(Vec<(FeedPosition, HistoryLine)>),
+    /// Of feeds.
+    Feed(Vec<FeedLine>),
     /// Of causes.
-    Causes(Vec<Cause>),
+    Causes(Vec<(Partition, Cause)>),
     /// Of queues.
     Queues(Vec<QueueHead>),
     /// Of lanes.
@@ -200,27 +205,14 @@ pub struct FeedPosition {
     pub sequence: u64,
 }
 
-impl FeedPosition {
-    /// The cursor that goes on after this line. Every backend's feed has these cursors, so that a reader who has seen all
-    /// there was can go on from the last line later.
-    pub fn cursor(self) -> Cursor {
-        Cursor(format!("feed:{}-{}", self.millis, self.sequence))
-    }
+/// A line of a partition's feed with its place.
+pub type FeedLine = (Partition, FeedPosition, HistoryLine);
 
-    /// The position that a feed's cursor names.
-    pub fn of_cursor(cursor: &Cursor) -> Option<FeedPosition> {
-        let (millis, sequence) = cursor.0.strip_prefix("feed:")?.split_once('-')?;
-        let position = FeedPosition {
-            millis: millis.parse().ok()?,
-            sequence: sequence.parse().ok()?,
-        };
-        Some(position).filter(|position| position.cursor() == *cursor)
-    }
-}
-
-/// A non-empty queue.
+/// A non-empty queue of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueHead {
+    /// Where.
+    pub partition: Partition,
     /// Which queue.
     pub queue: QueueKey,
     /// The best score in it.
@@ -283,10 +275,10 @@ rows! {
     signals, Signals -> Signal;
     /// The rows of a page of history.
     history, History -> HistoryLine;
-    /// The rows of a page of a feed.
-    feed, Feed -> (FeedPosition, HistoryLine);
+    /// The rows of a page of feeds.
+    feed, Feed -> FeedLine;
     /// The rows of a page of causes.
-    causes, Causes -> Cause;
+    causes, Causes -> (Partition, Cause);
     /// The rows of a page of queues.
     queues, Queues -> QueueHead;
     /// The rows of a page of lanes.

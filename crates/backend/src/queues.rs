@@ -8,10 +8,13 @@ use ff_core::machine::placement::QueueKey;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 
+/// A lane of a namespace.
+type Lane = (Namespace, LaneId);
+
 /// How many executions wait in each queue of each partition; a backend keeps one beside its queues.
 #[derive(Clone, Debug, Default)]
 pub struct QueueCounts {
-    lanes: BTreeMap<(Partition, Namespace, LaneId), BTreeMap<Signature, u64>>,
+    lanes: BTreeMap<Partition, BTreeMap<Lane, BTreeMap<Signature, u64>>>,
 }
 
 impl QueueCounts {
@@ -20,7 +23,7 @@ impl QueueCounts {
     /// Beyond a number of budget sets, further ones share the queue of their capabilities and quota without budgets: that one
     /// is never skipped for a closed budget, and admission checks them.
     pub fn queue_for(&self, partition: Partition, wanted: &QueueKey) -> QueueKey {
-        let Some(queues) = self.lanes.get(&lane_of(partition, wanted)) else {
+        let Some(queues) = self.lane(partition, &lane_of(wanted)) else {
             return wanted.clone();
         };
         let signature = &wanted.signature;
@@ -38,8 +41,8 @@ impl QueueCounts {
 
     /// The non-empty queues of a partition, in order, and how many wait in each.
     pub fn of_partition(&self, partition: Partition) -> impl Iterator<Item = (QueueKey, u64)> {
-        let lanes = self.lanes.iter().filter(move |((place, _, _), _)| *place == partition);
-        lanes.flat_map(|((_, namespace, lane), queues)| {
+        let lanes = self.lanes.get(&partition).into_iter().flatten();
+        lanes.flat_map(|((namespace, lane), queues)| {
             queues.iter().map(move |(signature, count)| {
                 let (namespace, lane, signature) = (namespace.clone(), lane.clone(), signature.clone());
                 (
@@ -56,22 +59,23 @@ impl QueueCounts {
 
     /// Counts an execution into `queue`; whether the queue was empty.
     pub fn enter(&mut self, partition: Partition, queue: &QueueKey) -> bool {
-        let lane = self.lanes.entry(lane_of(partition, queue)).or_default();
-        let count = lane.entry(queue.signature.clone()).or_default();
+        let count = self.count_mut(partition, queue);
         *count += 1;
         *count == 1
     }
 
     /// Counts `by` executions that stood in `queue` when the store was opened.
     pub fn load(&mut self, partition: Partition, queue: &QueueKey, by: u64) {
-        let lane = self.lanes.entry(lane_of(partition, queue)).or_default();
-        *lane.entry(queue.signature.clone()).or_default() += by;
+        *self.count_mut(partition, queue) += by;
     }
 
     /// Counts an execution out of `queue`.
     pub fn leave(&mut self, partition: Partition, queue: &QueueKey) {
-        let key = lane_of(partition, queue);
-        let Some(lane) = self.lanes.get_mut(&key) else { return };
+        let Some(lanes) = self.lanes.get_mut(&partition) else {
+            return;
+        };
+        let key = lane_of(queue);
+        let Some(lane) = lanes.get_mut(&key) else { return };
         if let Some(count) = lane.get_mut(&queue.signature) {
             *count -= 1;
             if *count == 0 {
@@ -79,33 +83,46 @@ impl QueueCounts {
             }
         }
         if lane.is_empty() {
-            self.lanes.remove(&key);
+            lanes.remove(&key);
         }
     }
 
     /// Whether adding to these queues would open one too many in a lane of the partition.
     pub fn would_overflow(&self, partition: Partition, wanted: impl Iterator<Item = QueueKey>) -> bool {
-        let mut opening: BTreeMap<(Partition, Namespace, LaneId), BTreeSet<Signature>> = BTreeMap::new();
+        let mut opening: BTreeMap<Lane, BTreeSet<Signature>> = BTreeMap::new();
         for wanted in wanted {
             let queue = self.queue_for(partition, &wanted);
-            let lane = lane_of(partition, &queue);
+            let lane = lane_of(&queue);
             let exists = self
-                .lanes
-                .get(&lane)
+                .lane(partition, &lane)
                 .is_some_and(|lane| lane.contains_key(&queue.signature));
             if !exists {
                 opening.entry(lane).or_default().insert(queue.signature);
             }
         }
         opening.iter().any(|(lane, more)| {
-            let open = self.lanes.get(lane).map_or(0, BTreeMap::len);
+            let open = self.lane(partition, lane).map_or(0, BTreeMap::len);
             open + more.len() > QUEUES_MAX
         })
     }
+
+    fn lane(&self, partition: Partition, lane: &Lane) -> Option<&BTreeMap<Signature, u64>> {
+        self.lanes.get(&partition)?.get(lane)
+    }
+
+    fn count_mut(&mut self, partition: Partition, queue: &QueueKey) -> &mut u64 {
+        let lane = self
+            .lanes
+            .entry(partition)
+            .or_default()
+            .entry(lane_of(queue))
+            .or_default();
+        lane.entry(queue.signature.clone()).or_default()
+    }
 }
 
-fn lane_of(partition: Partition, queue: &QueueKey) -> (Partition, Namespace, LaneId) {
-    (partition, queue.namespace.clone(), queue.lane.clone())
+fn lane_of(queue: &QueueKey) -> Lane {
+    (queue.namespace.clone(), queue.lane.clone())
 }
 
 /// Whether as many budget sets as may have a queue of their own stand beside this one.

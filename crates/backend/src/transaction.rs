@@ -53,7 +53,7 @@ pub struct Transaction {
     pub deletes: Vec<(RecordKey, Version)>,
     /// Executions whose blobs, history, streams and group counters are deleted.
     pub delete_remains: Vec<ExecutionId>,
-    /// Bytes to keep beside records.
+    /// Bytes to keep beside executions. Those of an execution that does not exist after the transaction are not kept.
     pub blobs: Vec<(BlobKey, Payload)>,
     /// What happened: appended to the history of its subject and to the partition's feed.
     pub history: Vec<HistoryLine>,

@@ -1,6 +1,6 @@
 //! FlowFabric's nouns, commands and rules.
 //!
-//! Everything here is pure: no I/O, no clock, no randomness. A rule takes the records it is about, a command and a
+//! Everything here is pure: no I/O, no clock, no randomness; async only in the signatures of [`fabric`]. A rule takes the records it is about, a command and a
 //! [`machine::Context`] (time, luck, caller), and answers with an outcome and the draft of the transaction that makes it
 //! true, or with a [`error::Rejection`] that changes nothing. Start reading at [`machine`].
 
@@ -8,6 +8,7 @@ pub mod capability;
 pub mod command;
 pub mod digest;
 pub mod error;
+pub mod fabric;
 pub mod frame;
 pub mod hex;
 pub mod id;
@@ -23,3 +24,4 @@ pub mod record;
 pub mod state;
 pub mod time;
 pub mod token;
+pub mod view;

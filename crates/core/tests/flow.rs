@@ -6,7 +6,7 @@
 mod flows;
 
 use ff_core::command::flow::{Applied, Assembly, CancelProgress, FlowCreated, Joined, Opened, StageDependencyEdge};
-use ff_core::command::submit::CreateExecution;
+use ff_core::command::submit::{CreateExecution, DependsOn};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
 use ff_core::machine::claim::HandOut;
@@ -317,6 +317,24 @@ fn depending_on_a_stranger_is_refused() {
         ..submission()
     };
     assert_eq!(refusal(store.submitted(id(2), &command)), Code::SelfReferencingEdge);
+}
+
+#[test]
+fn an_upstream_or_an_edge_is_named_once() {
+    let mut store = Store::started(Assembly::Open);
+    store.add(1, &[]);
+    store.add(2, &[]);
+    let named = |number| DependsOn {
+        edge_id: Some(EdgeId::from_uuid(Uuid::from_u128(77))),
+        ..on(id(number))
+    };
+    for depends_on in [vec![on(id(1)), on(id(1))], vec![named(1), named(2)]] {
+        let command = CreateExecution {
+            depends_on,
+            ..submission()
+        };
+        assert_eq!(refusal(store.submitted(id(3), &command)), Code::DependencyAlreadyExists);
+    }
 }
 
 fn edge(upstream: u128, downstream: u128) -> Edge {

@@ -439,6 +439,21 @@ fn a_reclaim_grant_needs_a_worker_that_offers_enough_and_a_grant_time_in_bounds(
 }
 
 #[test]
+fn a_repeated_reclaim_grant_is_the_same_while_it_is_open_and_refused_while_it_gives_its_slot_back() {
+    let mut case = Case::with_quota().leased();
+    case.revoke(None).unwrap();
+    let command = reclaim_grant(&mut case);
+    let first = issue(&mut case, &command).unwrap();
+    case.pass(Duration::from_millis(1));
+    assert_eq!(issue(&mut case, &command), Ok(first));
+    assert!(case.draft.is_empty());
+    case.pass(MINUTE);
+    assert_eq!(code(issue(&mut case, &command)), Code::ExecutionNotReclaimable);
+    let another = reclaim_grant(&mut case);
+    assert!(issue(&mut case, &another).is_ok());
+}
+
+#[test]
 fn a_reclaim_grant_for_a_member_guards_on_its_gate_and_stops_at_a_cancelled_one() {
     let mut case = Case::member().leased();
     case.revoke(None).unwrap();

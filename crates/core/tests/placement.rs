@@ -12,7 +12,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::id::{ExecutionId, FlowId, GrantId};
 use ff_core::machine::claim::{Refusal, block, block_queued, unblock};
 use ff_core::machine::placement::{self, Placement, QueueKey, placement, queue_key, score};
-use ff_core::machine::time;
+use ff_core::machine::time::{self, Timer};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::{
     AttemptKind, Block, Cause, CounterKey, Delay, DelayReason, Dependencies, EdgeGroupPolicy, Execution, FlowCounter,
@@ -380,6 +380,27 @@ fn each_timer_makes_its_record_due() {
         Some(START)
     );
     assert_eq!(due(|execution| execution.follow_ups.reopen_edges = true), Some(START));
+}
+
+#[test]
+fn whoever_asks_is_told_which_timer_is_due_next() {
+    let timer = |execution: &Execution| time::next_timer(execution);
+    let mut execution = one(0, 0, 1);
+    execution.follow_ups.resolve_edges = true;
+    assert_eq!(timer(&execution), None, "what it owes to others is no timer");
+    runnable(&mut execution).delay = Some(delayed(at(4)));
+    assert_eq!(timer(&execution), Some((at(4), Timer::DelayOver)));
+    runnable(&mut execution).grant = Some(granted(at(4)));
+    assert_eq!(timer(&execution), Some((at(4), Timer::GrantExpiry)));
+    execution.deadline_at = Some(at(4));
+    assert_eq!(
+        timer(&execution),
+        Some((at(4), Timer::Deadline)),
+        "the first of a moment"
+    );
+    let leased = Case::new().leased().execution();
+    assert_eq!(timer(&leased), Some((START + LEASE_TTL, Timer::LeaseExpiry)));
+    assert!(Timer::ALL.is_sorted());
 }
 
 #[test]

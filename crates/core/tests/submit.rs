@@ -7,17 +7,18 @@ mod running;
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod support;
 
-use ff_core::command::submit::{CreateExecution, Created, DependsOn, LaneState};
+use ff_core::command::submit::{CreateExecution, Created, DependsOn, LaneState, ParentFence};
 use ff_core::error::{Code, Rejection};
-use ff_core::id::{ExecutionId, FlowId};
+use ff_core::id::{AttemptId, ExecutionId, FlowId, LeaseId};
 use ff_core::machine::step::Write;
 use ff_core::machine::submit::{Known, content_digest, create};
 use ff_core::machine::{Context, Draft, Settings, Step};
 use ff_core::name::{ContentType, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
 use ff_core::payload::Payload;
 use ff_core::record::{
-    Actor, AttemptKind, BlobKey, CounterKey, Counts, Delay, DelayReason, EdgeGroupPolicy, Execution, FlowCounter,
-    Happening, HistorySubject, IdempotencyScope, NextClaim, OnSatisfied, Record, SubmissionKeyRecord, Tags,
+    Actor, AttemptKind, BlobKey, CounterKey, Counts, Delay, DelayReason, EdgeGroupPolicy, Execution, Fence,
+    FlowCounter, Happening, HistorySubject, IdempotencyScope, NextClaim, OnSatisfied, Record, SubmissionKeyRecord,
+    Tags,
 };
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::{Duration, Timestamp};
@@ -539,6 +540,28 @@ fn a_member_is_counted_in_its_flow_where_it_stands() {
         assert_eq!(draft.increments, expected);
         assert_eq!(draft.history[0].flow_id, Some(FLOW));
     }
+}
+
+#[test]
+fn a_parent_needs_the_flow_it_spawns_into() {
+    let fence = Fence {
+        lease_id: LeaseId::from_uuid(Uuid::from_u128(8)),
+        lease_epoch: 1,
+        attempt_id: AttemptId::from_uuid(Uuid::from_u128(9)),
+    };
+    let spawned = CreateExecution {
+        parent_fence: Some(ParentFence {
+            execution_id: OTHER,
+            fence,
+        }),
+        ..plain()
+    };
+    assert_eq!(code(submit(&spawned, Known::default())), Code::InvalidInput);
+    let member = CreateExecution {
+        flow_id: Some(FLOW),
+        ..spawned
+    };
+    assert!(submit(&member, Known::default()).is_ok());
 }
 
 #[test]

@@ -122,6 +122,14 @@ fn a_suspension_has_1_to_100_waitpoints_with_different_keys() {
     }
     let twice = case.suspend_command(&["a", "b", "a"], single("a"));
     assert_eq!(code(case.suspend(&twice)), Code::WaitpointAlreadyExists);
+    let mut same_id = case.suspend_command(&["a", "b"], single("a"));
+    if let [first, second] = &mut same_id.waitpoints[..]
+        && let (WaitpointChoice::Fresh { waitpoint_id: a, .. }, WaitpointChoice::Fresh { waitpoint_id: b, .. }) =
+            (first, second)
+    {
+        *b = *a;
+    }
+    assert_eq!(code(case.suspend(&same_id)), Code::WaitpointAlreadyExists);
     let command = case.suspend_command(&keys[..100], single("k99"));
     assert!(case.suspend(&command).is_ok());
 }
@@ -350,6 +358,16 @@ fn a_pending_waitpoint_keeps_the_lease_and_is_remembered_by_its_request() {
     let refused = case.create_pending_with(&command).unwrap_err();
     assert_eq!(refused.code, Code::WaitpointAlreadyExists);
     assert_eq!(refused.fields["waitpoint_id"], first.waitpoint.id.to_string());
+}
+
+#[test]
+fn a_pending_waitpoint_is_remembered_by_its_id_too_while_it_is_open() {
+    let mut case = Case::leased();
+    let command = case.create_pending_command("p");
+    let first = case.create_pending_with(&command).unwrap();
+    case.pass(Duration::from_millis(5));
+    assert_eq!(case.create_pending_with(&command), Ok(first));
+    assert_eq!(case.waitpoints().len(), 1);
 }
 
 #[test]

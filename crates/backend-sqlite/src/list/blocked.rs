@@ -1,49 +1,88 @@
-//! Blocked executions of a partition, best score first, and the causes that hold them.
+//! Blocked executions of partitions, best score first, and the causes that hold them.
 
 use ff_backend::query::Rows;
 use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
 use ff_core::record::Cause;
 use ff_core::time::Timestamp;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params};
 
 use super::cursor::Cut;
-use super::{Answer, Found, versioned};
+use super::partitions::Partitions;
+use super::{Found, versioned};
 use crate::key::{cause, cause_text, execution_id, index, uuid_text};
 
 /// The place of an execution by score: priority, age, id.
-pub(super) type ScoreKey = (u16, Timestamp, ExecutionId);
+type ScoreKey = (u16, Timestamp, ExecutionId);
 
-pub(super) fn blocked(connection: &Connection, partition: Partition, by: Cause, cut: &Cut) -> Found {
-    let (priority, created_at, uuid) = after_score(cut)?;
-    let mut statement = connection.prepare_cached(include_str!("../../sql/list_blocked.sql"))?;
-    let params = (index(partition), cause_text(by), priority, created_at, uuid);
-    let rows = statement.query_map(params, |row| Ok((score_key(row, partition)?, Some(versioned(row, 3)?))))?;
-    let (rows, next) = cut.page(rows)?;
-    Ok((Rows::Executions(rows), next))
+pub(super) fn blocked(connection: &Connection, partitions: &Partitions, by: Cause, cut: &Cut) -> Found {
+    by_score(
+        connection,
+        include_str!("../../sql/list_blocked.sql"),
+        (partitions, &cause_text(by)),
+        cut,
+    )
 }
 
-pub(super) fn blocked_causes(connection: &Connection, partition: Partition, cut: &Cut) -> Found {
-    let after = cut.after::<Cause>()?.map_or_else(String::new, cause_text);
+pub(super) fn blocked_causes(connection: &Connection, partitions: &Partitions, cut: &Cut) -> Found {
+    let after = cut.after::<(Partition, Cause)>()?;
+    let after = after.map_or((0, String::new()), |(partition, by)| (index(partition), cause_text(by)));
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_blocked_causes.sql"))?;
-    let rows = statement.query_map((index(partition), after), |row| {
-        let cause = cause(row.get_ref(0)?.as_str()?)?;
-        Ok((cause, Some(cause)))
+    let params = (partitions.json(), after.0, after.1, partitions.rows_for(cut));
+    let rows = statement.query_map(params, |row| {
+        let held = (Partition::flow(row.get(0)?), cause(row.get_ref(1)?.as_str()?)?);
+        Ok((held, Some(held)))
     })?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Causes(rows), next))
 }
 
-/// The score after which to go on; the first page starts after a priority that nothing has.
-pub(super) fn after_score(cut: &Cut) -> Answer<(u16, u64, String)> {
+/// The executions a statement finds under `name`, best score first across the partitions.
+pub(super) fn by_score(
+    connection: &Connection,
+    sql: &str,
+    (partitions, name): (&Partitions, &str),
+    cut: &Cut,
+) -> Found {
     let after = cut.after::<ScoreKey>()?;
-    Ok(after.map_or((u16::MAX, 0, String::new()), |(priority, at, id)| {
-        (priority, at.as_millis(), uuid_text(id))
-    }))
+    let (priority, created_at, uuid, partition) = after.map_or_else(before_all, |(priority, at, id)| {
+        (priority, at.as_millis(), uuid_text(id), index(id.partition()))
+    });
+    let mut statement = connection.prepare_cached(sql)?;
+    let namesakes = just_before(&uuid);
+    let params = params![
+        partitions.json(),
+        name,
+        priority,
+        created_at,
+        uuid,
+        partition,
+        namesakes,
+        partitions.rows_for(cut),
+    ];
+    let rows = statement.query_map(params, |row| Ok((score_key(row)?, Some(versioned(row, 4)?))))?;
+    let (rows, next) = cut.page(rows)?;
+    Ok((Rows::Executions(rows), next))
 }
 
-/// The score that stands in the first three columns.
-pub(super) fn score_key(row: &Row<'_>, partition: Partition) -> rusqlite::Result<ScoreKey> {
-    let id = execution_id(row.get_ref(2)?.as_str()?, index(partition))?;
+/// The first page starts after a priority that nothing has.
+const fn before_all() -> (u16, u64, String, u16) {
+    (u16::MAX, 0, String::new(), 0)
+}
+
+/// A text between this uuid and whatever uuid comes before it: in the partitions after the cursor's, an execution with the
+/// very uuid of the cursor is still to be shown.
+fn just_before(uuid: &str) -> String {
+    let mut text = uuid.to_owned();
+    if let Some(last) = text.pop() {
+        text.push(char::from_u32(u32::from(last) - 1).unwrap_or(last));
+        text.push('~');
+    }
+    text
+}
+
+/// The score that stands in the first four columns.
+fn score_key(row: &Row<'_>) -> rusqlite::Result<ScoreKey> {
+    let id = execution_id(row.get_ref(2)?.as_str()?, row.get(3)?)?;
     Ok((row.get(0)?, Timestamp::from_millis(row.get(1)?), id))
 }

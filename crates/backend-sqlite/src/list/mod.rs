@@ -5,11 +5,12 @@ mod blocked;
 mod cursor;
 mod edges;
 mod executions;
-mod feed;
+pub(crate) mod feed;
 mod flows;
 mod history;
 mod lanes;
 mod members;
+mod partitions;
 mod parts;
 mod queues;
 #[cfg(test)]
@@ -24,9 +25,10 @@ use rusqlite::{Connection, Row};
 use serde::de::DeserializeOwned;
 
 use self::cursor::Cut;
+use self::partitions::Partitions;
 use crate::backend::SqliteBackend;
-use crate::queues::FilledQueue;
 use crate::record::{from_json, version};
+use crate::shared::Shared;
 
 /// Rows a page looks at before it stops early and lets the caller go on.
 const VISITED_MAX: usize = 2_000;
@@ -45,49 +47,72 @@ type Answer<T> = std::result::Result<T, Fault>;
 /// The rows of a page, and where the next one starts.
 type Found = Answer<(Rows, Option<Cursor>)>;
 
+/// What a listing is answered from.
+struct Reading<'r> {
+    connection: &'r Connection,
+    now: Timestamp,
+    shared: &'r Shared,
+}
+
 impl SqliteBackend {
     /// One page of a listing.
     pub(crate) async fn list_page(&self, query: Query) -> Result<Page> {
-        let filled = match &query.of {
-            Listing::Queues(partition) => self.filled_queues(*partition),
-            _ => Vec::new(),
-        };
-        self.read_store(move |connection, now| match rows(connection, &query, &filled, now) {
-            Ok((rows, next)) => Ok(Ok(Page { now, rows, next })),
-            Err(Fault::Refused(error)) => Ok(Err(error)),
-            Err(Fault::Store(error)) => Err(error),
+        let shared = self.shared();
+        self.read_store(move |connection, now| {
+            let reading = Reading {
+                connection,
+                now,
+                shared: &shared,
+            };
+            match reading.rows(&query) {
+                Ok((rows, next)) => Ok(Ok(Page { now, rows, next })),
+                Err(Fault::Refused(error)) => Ok(Err(error)),
+                Err(Fault::Store(error)) => Err(error),
+            }
         })
         .await?
     }
 }
 
-fn rows(connection: &Connection, query: &Query, filled: &[FilledQueue], now: Timestamp) -> Found {
-    let cut = &Cut::new(query)?;
-    match &query.of {
-        Listing::Executions(filter) => executions::executions(connection, filter, cut),
-        Listing::Flows(filter) => flows::flows(connection, filter, cut),
-        Listing::Members { flow_id, open_only } => members::members(connection, *flow_id, *open_only, cut),
-        Listing::EdgesFrom {
-            upstream,
-            unresolved_only: false,
-        } => edges::from(connection, *upstream, cut),
-        Listing::EdgesFrom {
-            upstream,
-            unresolved_only: true,
-        } => edges::unresolved_from(connection, *upstream, cut),
-        Listing::EdgesInto { downstream } => edges::into(connection, *downstream, cut),
-        Listing::Attempts(id) => parts::attempts(connection, *id, cut),
-        Listing::Waitpoints(id) => parts::waitpoints(connection, *id, cut),
-        Listing::Signals(id) => parts::signals(connection, *id, cut),
-        Listing::History(subject) => history::history(connection, *subject, cut),
-        Listing::Feed(partition) => feed::feed(connection, *partition, query),
-        Listing::Blocked { partition, cause } => blocked::blocked(connection, *partition, *cause, cut),
-        Listing::BlockedCauses(partition) => blocked::blocked_causes(connection, *partition, cut),
-        Listing::QueuedUnder { partition, budget_id } => under::queued(connection, *partition, *budget_id, cut),
-        Listing::LeasedUnder { partition, budget_id } => under::leased(connection, *partition, *budget_id, cut),
-        Listing::Queues(partition) => queues::queues(connection, *partition, filled, cut),
-        Listing::Lanes(namespace) => lanes::lanes(connection, namespace, cut),
-        Listing::Audit(partition) => audit::audit(connection, *partition, now, cut),
+impl Reading<'_> {
+    fn rows(&self, query: &Query) -> Found {
+        let (connection, cut) = (self.connection, &Cut::new(query)?);
+        match &query.of {
+            Listing::Executions(filter) => executions::executions(connection, filter, cut),
+            Listing::Flows(filter) => flows::flows(connection, filter, cut),
+            Listing::Members { flow_id, open_only } => members::members(connection, *flow_id, *open_only, cut),
+            Listing::EdgesFrom {
+                upstream,
+                unresolved_only: false,
+            } => edges::from(connection, *upstream, cut),
+            Listing::EdgesFrom {
+                upstream,
+                unresolved_only: true,
+            } => edges::unresolved_from(connection, *upstream, cut),
+            Listing::EdgesInto { downstream } => edges::into(connection, *downstream, cut),
+            Listing::Attempts(id) => parts::attempts(connection, *id, cut),
+            Listing::Waitpoints(id) => parts::waitpoints(connection, *id, cut),
+            Listing::Signals(id) => parts::signals(connection, *id, cut),
+            Listing::History(subject) => history::history(connection, *subject, cut),
+            Listing::Feed(asked) => feed::feed(connection, asked, query, &mut self.shared.feed_spans()),
+            Listing::Blocked { partitions, cause } => {
+                blocked::blocked(connection, &Partitions::of(partitions), *cause, cut)
+            }
+            Listing::BlockedCauses(partitions) => blocked::blocked_causes(connection, &Partitions::of(partitions), cut),
+            Listing::QueuedUnder { partitions, budget_id } => {
+                under::queued(connection, &Partitions::of(partitions), *budget_id, cut)
+            }
+            Listing::LeasedUnder { partitions, budget_id } => {
+                under::leased(connection, &Partitions::of(partitions), *budget_id, cut)
+            }
+            Listing::Queues(partitions) => {
+                let after = queues::after(cut)?;
+                let filled = self.shared.queues().filled(partitions, after.as_ref(), cut.limit + 1);
+                queues::queues(connection, &filled, cut)
+            }
+            Listing::Lanes(namespace) => lanes::lanes(connection, namespace, cut),
+            Listing::Audit(partition) => audit::audit(connection, *partition, self.now, cut),
+        }
     }
 }
 

@@ -1,35 +1,63 @@
-//! Non-empty queues of a partition with their heads and lengths.
+//! Non-empty queues of partitions with their heads and lengths.
 
 use std::cmp::Reverse;
 
 use ff_backend::query::{QueueHead, Rows};
-use ff_core::machine::placement::Score;
+use ff_core::capability::Signature;
+use ff_core::machine::placement::{QueueKey, Score};
+use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::Found;
 use super::cursor::Cut;
+use super::{Answer, Found};
 use crate::key::{execution_id, index};
-use crate::queues::{FilledQueue, QueueId};
+use crate::queues::{FilledQueue, QueueId, QueuePlace};
 
-/// The heads of the queues that the writer knows to be filled, by their numbers. Whatever was taken since is left out.
-pub(super) fn queues(connection: &Connection, partition: Partition, filled: &[FilledQueue], cut: &Cut) -> Found {
-    let after = cut.after::<QueueId>()?.unwrap_or(QueueId::MIN);
+/// A place as a cursor holds it.
+type PlaceText = (Partition, Namespace, LaneId, Signature);
+
+/// The heads of the queues that the writer knows to be filled after the cursor, one more than a page has. Whatever was
+/// taken since is left out.
+pub(super) fn queues(connection: &Connection, filled: &[FilledQueue], cut: &Cut) -> Found {
+    let (shown, rest) = filled.split_at(filled.len().min(cut.limit));
     let mut page = Vec::new();
-    for FilledQueue { queue_id, key, length } in filled.iter().filter(|filled| filled.queue_id > after) {
-        if let Some(head) = head(connection, partition, *queue_id)? {
-            page.push(QueueHead {
-                queue: key.clone(),
+    for queue in shown {
+        page.extend(
+            head(connection, queue.partition, queue.queue_id)?.map(|head| QueueHead {
+                partition: queue.partition,
+                queue: queue.key.clone(),
                 head,
-                length: *length,
-            });
-        }
-        if page.len() == cut.limit {
-            return Ok((Rows::Queues(page), Some(cut.cursor(queue_id)?)));
-        }
+                length: queue.length,
+            }),
+        );
     }
-    Ok((Rows::Queues(page), None))
+    let last = shown.last().filter(|_| !rest.is_empty());
+    let next = last.map(|queue| cut.cursor(&place_text(queue))).transpose()?;
+    Ok((Rows::Queues(page), next))
+}
+
+/// The place after which to go on.
+pub(super) fn after(cut: &Cut) -> Answer<Option<QueuePlace>> {
+    let place = cut.after::<PlaceText>()?;
+    Ok(place.map(|(partition, namespace, lane, signature)| {
+        let queue = QueueKey {
+            namespace,
+            lane,
+            signature,
+        };
+        (partition, queue)
+    }))
+}
+
+fn place_text(queue: &FilledQueue) -> PlaceText {
+    let QueueKey {
+        namespace,
+        lane,
+        signature,
+    } = queue.key.clone();
+    (queue.partition, namespace, lane, signature)
 }
 
 /// The best score of a queue in a partition, if anything waits there.

@@ -1,33 +1,35 @@
-//! Executions of a partition that wait or run under a budget.
+//! Executions of partitions that wait or run under a budget.
 
 use ff_backend::query::Rows;
 use ff_core::id::{BudgetId, ExecutionId};
-use ff_core::partition::Partition;
 use rusqlite::Connection;
 
-use super::blocked::{after_score, score_key};
+use super::blocked::by_score;
 use super::cursor::Cut;
+use super::partitions::Partitions;
 use super::{Found, versioned};
 use crate::key::{execution_id, index, uuid_text};
 
 /// Those that wait, best score first.
-pub(super) fn queued(connection: &Connection, partition: Partition, budget_id: BudgetId, cut: &Cut) -> Found {
-    let (priority, created_at, uuid) = after_score(cut)?;
-    let mut statement = connection.prepare_cached(include_str!("../../sql/list_queued_under.sql"))?;
-    let params = (budget_id.to_string(), index(partition), priority, created_at, uuid);
-    let rows = statement.query_map(params, |row| Ok((score_key(row, partition)?, Some(versioned(row, 3)?))))?;
-    let (rows, next) = cut.page(rows)?;
-    Ok((Rows::Executions(rows), next))
+pub(super) fn queued(connection: &Connection, partitions: &Partitions, budget_id: BudgetId, cut: &Cut) -> Found {
+    by_score(
+        connection,
+        include_str!("../../sql/list_queued_under.sql"),
+        (partitions, &budget_id.to_string()),
+        cut,
+    )
 }
 
 /// Those that run, by id.
-pub(super) fn leased(connection: &Connection, partition: Partition, budget_id: BudgetId, cut: &Cut) -> Found {
-    let after = cut.after::<ExecutionId>()?.map_or_else(String::new, uuid_text);
+pub(super) fn leased(connection: &Connection, partitions: &Partitions, budget_id: BudgetId, cut: &Cut) -> Found {
+    let after = cut.after::<ExecutionId>()?;
+    let (uuid, partition) = after.map_or((String::new(), 0), |id| (uuid_text(id), index(id.partition())));
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_leased_under.sql"))?;
-    let params = (budget_id.to_string(), index(partition), after, cut.limit + 1);
+    let limit = partitions.rows_for(cut);
+    let params = (partitions.json(), budget_id.to_string(), uuid, partition, limit);
     let rows = statement.query_map(params, |row| {
-        let id = execution_id(row.get_ref(0)?.as_str()?, index(partition))?;
-        Ok((id, Some(versioned(row, 1)?)))
+        let id = execution_id(row.get_ref(0)?.as_str()?, row.get(1)?)?;
+        Ok((id, Some(versioned(row, 2)?)))
     })?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Executions(rows), next))

@@ -102,7 +102,7 @@ async fn frames_go_when_their_time_is_over_or_their_execution_is_gone() {
         "INSERT INTO stream VALUES (1, 'a', 0, 0, 100, 0, 0, 0, NULL, NULL, 0), (2, 'b', 0, 0, 100, 0, 0, 0, NULL, NULL, 1);
          INSERT INTO summary VALUES (1, x''), (2, x'');",
         numbers!(200),
-        "INSERT INTO frame SELECT 1 + n % 2, n, 0, 'log', NULL, CASE WHEN n <= 40 THEN :now END, 'text/plain', x'' FROM number"
+        "INSERT INTO frame SELECT 1 + n % 2, n, 0, 'log', NULL, CASE WHEN n <= 40 THEN :now END, 'text/plain', x'', NULL FROM number"
     );
     assert_eq!(tidied(&store, sql, "frame").await, [200, 96, 80]);
     assert_eq!(tidied(&store, "", "summary").await, [1, 1]);

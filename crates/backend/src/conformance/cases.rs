@@ -26,11 +26,15 @@ macro_rules! conformance_cases {
                 versions_are_compared_before_not_after,
                 malformed_transactions_are_refused_and_do_nothing,
                 a_blob_written_again_is_replaced,
+                a_blob_of_an_execution_that_does_not_exist_is_not_kept,
+                a_blob_goes_with_its_execution,
             }
             load {
                 what_does_not_exist_is_absent,
                 loads_are_answered_in_order_and_each_from_its_own_partition,
                 a_load_never_sees_half_of_a_commit,
+                the_gate_of_a_member_comes_along,
+                a_gate_is_read_at_the_moment_of_its_members,
             }
             guards {
                 a_guard_that_holds_moves_no_version,
@@ -164,6 +168,15 @@ macro_rules! conformance_cases {
                 queues_are_listed_with_their_heads_and_lengths,
                 lanes_are_listed_by_name_with_their_depths,
             }
+            sweeps {
+                blocked_work_of_many_partitions_is_listed_best_first,
+                eligible_work_of_many_partitions_is_listed_best_first,
+                leased_work_of_many_partitions_is_listed_by_id,
+                namesakes_of_other_partitions_are_told_apart,
+                causes_and_queues_are_listed_partition_by_partition,
+                all_partitions_are_swept_in_one_listing,
+                rows_that_stay_are_seen_once_while_work_comes_and_goes,
+            }
             feed {
                 lines_are_kept_in_the_order_they_were_committed,
                 a_line_comes_back_as_it_was_told,
@@ -172,7 +185,10 @@ macro_rules! conformance_cases {
                 positions_only_grow_and_follow_the_clock,
                 each_partition_has_its_own_feed,
                 a_reader_goes_on_where_it_stopped,
+                the_feeds_of_many_partitions_are_read_in_one_call,
+                a_busy_feed_starves_no_other,
                 a_reader_that_fell_too_far_behind_is_told,
+                a_reader_that_saw_what_never_was_is_told_whose_feed_it_is,
                 a_reader_that_slept_for_a_day_misses_nothing_in_silence,
             }
             audit {
@@ -241,6 +257,14 @@ macro_rules! conformance_cases {
                 a_summary_is_replaced_only_from_the_revision_it_has,
                 other_frames_leave_the_summary_alone,
                 of_two_summaries_at_once_one_wins,
+            }
+            frame_keys {
+                a_frame_under_a_key_is_appended_once,
+                a_repeated_frame_needs_the_live_lease_too,
+                a_repeated_summary_is_not_touched_again,
+                a_key_is_free_again_once_its_frame_is_gone,
+                each_stream_has_its_own_keys,
+                of_many_frames_under_one_key_one_is_appended,
             }
             settings {
                 a_setting_is_read_back_as_it_was_written,

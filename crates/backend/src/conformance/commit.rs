@@ -1,5 +1,6 @@
 //! A transaction lands whole, or not at all.
 
+use ff_core::id::{ExecutionId, SignalId};
 use ff_core::machine::step::Nudge;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, Execution, GroupCounter, Record, RecordKey};
@@ -8,7 +9,6 @@ use ff_core::time::Duration;
 use super::build::{Store, conflict, every_record};
 use super::feed::line;
 use crate::load::Load;
-use crate::query::{Listing, Page};
 use crate::transaction::{CommitError, Put, Tag, Transaction, Version};
 
 pub(super) async fn a_new_record_is_read_back_with_its_first_version(store: &Store<'_>) {
@@ -83,7 +83,7 @@ async fn picture(
     let keys = [stale.id, fresh.id].map(RecordKey::Execution);
     let load = Load::records(store.home(), keys).with_counters([counter]);
     let snapshot = store.load(load.with_blobs([BlobKey::Result(fresh.id)])).await;
-    let feed = store.follow(&Listing::Feed(store.home()), 10, Page::feed).await;
+    let feed = store.feed(store.home(), 10).await;
     let kept = (snapshot.records, snapshot.counters, snapshot.blobs, snapshot.nudges);
     (kept, feed, store.due_at_home().await)
 }
@@ -274,6 +274,63 @@ pub(super) async fn malformed_transactions_are_refused_and_do_nothing(store: &St
         ),
         (0, Some(version))
     );
+}
+
+pub(super) async fn a_blob_of_an_execution_that_does_not_exist_is_not_kept(store: &Store<'_>) {
+    let nobody = store.id();
+    let blobs = every_blob(store, nobody);
+    let beside = store.submit(store.command()).await.id;
+    let (execution, version) = store.versioned(beside).await;
+    let transaction = Transaction {
+        blobs: blobs.clone(),
+        ..store.replacement(&execution, version)
+    };
+    store.commit(transaction).await;
+    assert_eq!(kept(store, &blobs).await, [], "nobody has them");
+    let born = Execution {
+        id: nobody,
+        ..execution
+    };
+    store.commit(store.creation(store.home(), [Record::from(born)])).await;
+    assert_eq!(kept(store, &blobs).await, [], "nor does whoever comes later");
+}
+
+pub(super) async fn a_blob_goes_with_its_execution(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    let id = execution.id;
+    let blobs = every_blob(store, id);
+    let (before, with_it) = blobs.split_at(2);
+    let (_, version) = store.versioned(id).await;
+    let transaction = Transaction {
+        blobs: before.to_vec(),
+        ..store.replacement(&execution, version)
+    };
+    store.commit(transaction).await;
+    assert_eq!(kept(store, &blobs).await.len(), 3, "and the input it came with");
+    let (_, version) = store.versioned(id).await;
+    let transaction = Transaction {
+        blobs: with_it.to_vec(),
+        deletes: vec![(RecordKey::Execution(id), version)],
+        ..store.transaction(store.home())
+    };
+    store.commit(transaction).await;
+    assert_eq!(kept(store, &blobs).await, []);
+    store
+        .commit(store.creation(store.home(), [Record::from(execution)]))
+        .await;
+    assert_eq!(kept(store, &blobs).await, [], "they do not come back with it");
+}
+
+/// One blob of each kind for an execution.
+fn every_blob(store: &Store<'_>, id: ExecutionId) -> Vec<(BlobKey, Payload)> {
+    let signal = |id| BlobKey::Signal(id, SignalId::from_uuid(store.uuid()));
+    let keys = [BlobKey::Result(id), signal(id), signal(id), BlobKey::Input(id)];
+    keys.map(|key| (key, Payload::binary("blob"))).to_vec()
+}
+
+async fn kept(store: &Store<'_>, blobs: &[(BlobKey, Payload)]) -> Vec<BlobKey> {
+    let load = Load::records(store.home(), []).with_blobs(blobs.iter().map(|(key, _)| *key));
+    store.load(load).await.blobs.into_keys().collect()
 }
 
 pub(super) async fn a_blob_written_again_is_replaced(store: &Store<'_>) {

@@ -1,5 +1,7 @@
 //! History and feed: what happened, in order, per subject and per partition.
 
+use std::collections::BTreeSet;
+
 use ff_core::id::FlowId;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::name::Identity;
@@ -7,8 +9,8 @@ use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, GateState, Happening, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
 
-use super::build::Store;
-use crate::query::{FeedPosition, Listing, Page, Query};
+use super::build::{FeedReader, Store};
+use crate::query::{FeedLine, FeedPosition, Listing, Page};
 use crate::transaction::Transaction;
 
 pub(super) async fn lines_are_kept_in_the_order_they_were_committed(store: &Store<'_>) {
@@ -21,7 +23,7 @@ pub(super) async fn lines_are_kept_in_the_order_they_were_committed(store: &Stor
         wanted.extend(lines);
     }
     assert_eq!(store.follow(&history, 4, Page::history).await, wanted);
-    let feed = store.follow(&Listing::Feed(store.home()), 4, Page::feed).await;
+    let feed = store.feed(store.home(), 4).await;
     assert_eq!(feed.into_iter().map(|(_, line)| line).collect::<Vec<_>>(), wanted);
 }
 
@@ -92,7 +94,7 @@ pub(super) async fn positions_only_grow_and_follow_the_clock(store: &Store<'_>) 
             store.advance(Duration::from_secs(1)).await;
         }
     }
-    let feed = store.follow(&Listing::Feed(store.home()), 4, Page::feed).await;
+    let feed = store.feed(store.home(), 4).await;
     let positions: Vec<FeedPosition> = feed.iter().map(|(position, _)| *position).collect();
     assert_eq!(positions.len(), 31);
     assert!(positions.is_sorted_by(|left, right| left < right), "{positions:?}");
@@ -106,7 +108,7 @@ pub(super) async fn each_partition_has_its_own_feed(store: &Store<'_>) {
         store.submit_as(store.id_in(*partition), store.command()).await;
     }
     for partition in partitions {
-        let feed = store.follow(&Listing::Feed(partition), 10, Page::feed).await;
+        let feed = store.feed(partition, 10).await;
         let here =
             |line: &HistoryLine| matches!(line.subject, HistorySubject::Execution(id) if id.partition() == partition);
         assert!(feed.len() == 1 && feed.iter().all(|(_, line)| here(line)));
@@ -121,25 +123,75 @@ pub(super) async fn a_reader_goes_on_where_it_stopped(store: &Store<'_>) {
         (0..5).map(|n| line(&execution, &n.to_string())).collect(),
     )
     .await;
-    let first = store.page(Listing::Feed(store.home()), None, 3).await;
-    let mut after = first.next.clone();
-    let mut seen = first.feed();
+    let mut reader = FeedReader::of([store.home()]);
+    let mut seen = reader.page(store, 3).await;
     tell(
         store,
         &execution,
         (5..9).map(|n| line(&execution, &n.to_string())).collect(),
     )
     .await;
-    while let Some(cursor) = after {
-        let page = store.page(Listing::Feed(store.home()), Some(cursor), 3).await;
-        after = page.next.clone();
-        seen.extend(page.feed());
-        if seen.len() == 10 {
-            break;
+    seen.extend(reader.rest(store, 3).await);
+    assert_eq!(seen, FeedReader::of([store.home()]).rest(store, 100).await);
+    assert_eq!(seen.len(), 10);
+    assert_eq!(reader.page(store, 3).await, [], "it has seen everything");
+    tell(store, &execution, vec![line(&execution, "later")]).await;
+    assert_eq!(reader.page(store, 3).await.len(), 1);
+}
+
+pub(super) async fn the_feeds_of_many_partitions_are_read_in_one_call(store: &Store<'_>) {
+    let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(6).collect();
+    let (asked, left_out) = partitions.split_at(partitions.len() - partitions.len() / 3);
+    for n in 0..5 {
+        for partition in partitions.iter().skip(n % 2) {
+            store.submit_as(store.id_in(*partition), store.command()).await;
         }
     }
-    assert_eq!(seen, store.follow(&Listing::Feed(store.home()), 100, Page::feed).await);
-    assert_eq!(seen.len(), 10);
+    for limit in [1, 4, 1_000] {
+        let mut reader = FeedReader::of(asked.iter().copied());
+        let seen = reader.rest(store, limit).await;
+        for partition in asked {
+            let of = seen.iter().filter(|(place, ..)| place == partition);
+            let of: Vec<_> = of.map(|(_, position, line)| (*position, line.clone())).collect();
+            assert_eq!(of, store.feed(*partition, 10).await);
+            assert!(!of.is_empty());
+        }
+        assert!(seen.iter().all(|(partition, ..)| !left_out.contains(partition)));
+    }
+    let mut ahead = FeedReader::of([asked[0]]);
+    ahead.rest(store, 10).await;
+    ahead
+        .positions
+        .extend(asked[1..].iter().map(|partition| (*partition, None)));
+    let seen = ahead.rest(store, 4).await;
+    let elsewhere = seen.iter().all(|(partition, ..)| *partition != asked[0]);
+    assert!(elsewhere, "each feed is read from its own position");
+    assert!(seen.len() >= asked.len() - 1);
+}
+
+/// The busy feed grows as fast as it is read, in between two others.
+pub(super) async fn a_busy_feed_starves_no_other(store: &Store<'_>) {
+    let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(3).collect();
+    let &[before, busy, after] = partitions.as_slice() else {
+        return;
+    };
+    let execution = store.submit_as(store.id_in(busy), store.command()).await;
+    tell(store, &execution, vec![line(&execution, "busy"); 100]).await;
+    let mut waiting = BTreeSet::from([before, after]);
+    for partition in &waiting {
+        store.submit_as(store.id_in(*partition), store.command()).await;
+    }
+    let mut reader = FeedReader::of(partitions);
+    for _ in 0..100 {
+        for (partition, ..) in reader.page(store, 10).await {
+            waiting.remove(&partition);
+        }
+        if waiting.is_empty() {
+            return;
+        }
+        tell(store, &execution, vec![line(&execution, "busy"); 10]).await;
+    }
+    panic!("{waiting:?} wait for ever");
 }
 
 /// A store may forget old lines; then it says so instead of leaving a gap.
@@ -149,43 +201,56 @@ pub(super) async fn a_reader_that_fell_too_far_behind_is_told(store: &Store<'_>)
     };
     let execution = store.submit(store.command()).await;
     tell(store, &execution, vec![line(&execution, "early"); 4]).await;
-    let after = store.page(Listing::Feed(store.home()), None, 2).await.next;
-    assert!(after.is_some());
+    let mut reader = FeedReader::of([store.home()]);
+    assert!(!reader.page(store, 2).await.is_empty());
     for _ in 0..=max.div_ceil(100) {
         tell(store, &execution, vec![line(&execution, "late"); 100]).await;
     }
-    let query = Query {
-        of: Listing::Feed(store.home()),
-        after,
-        limit: 10,
-    };
-    let oldest = match store.backend().list(query).await {
-        Err(crate::Error::CursorExpired { oldest }) => oldest,
-        other => panic!("the lines after the cursor are gone, got {other:?}"),
-    };
-    let feed = store.follow(&Listing::Feed(store.home()), 1_000, Page::feed).await;
+    let oldest = expired(reader.try_page(store, 10).await, store.home());
+    let feed = store.feed(store.home(), 1_000).await;
     assert_eq!(feed.first().map(|(position, _)| *position), oldest);
     assert!(feed.len() <= max);
+}
+
+/// A store that lost lines, or another store, does not know the position either.
+pub(super) async fn a_reader_that_saw_what_never_was_is_told_whose_feed_it_is(store: &Store<'_>) {
+    let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(3).collect();
+    for partition in &partitions {
+        store.submit_as(store.id_in(*partition), store.command()).await;
+    }
+    let mut reader = FeedReader::of(partitions.iter().copied());
+    reader.rest(store, 10).await;
+    let lost = partitions[partitions.len() / 2];
+    let oldest = store.feed(lost, 10).await.first().map(|(position, _)| *position);
+    for position in reader.positions.get_mut(&lost).into_iter().flatten() {
+        position.millis += 3_600_000;
+    }
+    assert_eq!(expired(reader.try_page(store, 10).await, lost), oldest);
+    reader.positions.insert(lost, None);
+    let again = reader.rest(store, 10).await;
+    assert!(again.iter().all(|(partition, ..)| *partition == lost) && !again.is_empty());
 }
 
 /// Lines of yesterday may be gone, but not in silence.
 pub(super) async fn a_reader_that_slept_for_a_day_misses_nothing_in_silence(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
     tell(store, &execution, vec![line(&execution, "yesterday"); 4]).await;
-    let feed = store.follow(&Listing::Feed(store.home()), 10, Page::feed).await;
-    let first = store.page(Listing::Feed(store.home()), None, 2).await;
-    let after = first.next.clone();
-    let read = first.feed().len();
+    let feed = FeedReader::of([store.home()]).rest(store, 10).await;
+    let mut reader = FeedReader::of([store.home()]);
+    let read = reader.page(store, 2).await.len();
     store.advance(Duration::from_hours(25)).await;
     tell(store, &execution, vec![line(&execution, "today")]).await;
-    let query = Query {
-        of: Listing::Feed(store.home()),
-        after,
-        limit: 1,
-    };
-    match store.backend().list(query).await {
-        Err(crate::Error::CursorExpired { oldest: Some(_) }) => {}
-        answer => assert_eq!(answer.map(Page::feed), Ok(vec![feed[read].clone()])),
+    match reader.try_page(store, 1).await {
+        Err(crate::Error::CursorExpired { oldest: Some(_), .. }) => {}
+        answer => assert_eq!(answer, Ok(vec![feed[read].clone()])),
+    }
+}
+
+/// The oldest position of the feed whose lines after the reader's position are gone.
+fn expired(answer: Result<Vec<FeedLine>, crate::Error>, of: Partition) -> Option<FeedPosition> {
+    match answer {
+        Err(crate::Error::CursorExpired { partition, oldest }) if partition == of => oldest,
+        other => panic!("the feed of {of} does not hold the position, got {other:?}"),
     }
 }
 

@@ -365,6 +365,7 @@ pub(super) fn a_frame(task: &Task, text: &str) -> Append {
         payload: Payload::binary(text.to_owned()),
         correlation_id: None,
         mode: Keep::Durable,
+        key: None,
     };
     Append::to(&task.execution, fence(task), frame)
 }
@@ -380,7 +381,8 @@ pub(super) fn everything(execution_id: ExecutionId, attempt_index: u32) -> Frame
     }
 }
 
-fn summary(task: &Task, document: &str, revision: u64) -> Append {
+/// A frame that replaces the summary of this revision.
+pub(super) fn summary(task: &Task, document: &str, revision: u64) -> Append {
     let mut frame = a_frame(task, "{}");
     frame.frame.mode = Keep::Summary {
         document: Bytes::from(document.to_owned()),
@@ -389,11 +391,13 @@ fn summary(task: &Task, document: &str, revision: u64) -> Append {
     frame
 }
 
-async fn append(store: &Store<'_>, frame: Append) -> Result<Appended, AppendError> {
+/// Appends one frame.
+pub(super) async fn append(store: &Store<'_>, frame: Append) -> Result<Appended, AppendError> {
     store.backend().append(vec![frame]).await.remove(0)
 }
 
-async fn read(store: &Store<'_>, task: &Task) -> Frames {
+/// Everything the current attempt of a task put out.
+pub(super) async fn read(store: &Store<'_>, task: &Task) -> Frames {
     let index = task.execution.attempt.as_ref().map_or(0, |attempt| attempt.index);
     store
         .backend()
@@ -415,7 +419,7 @@ async fn complete(store: &Store<'_>, task: &Task) {
 }
 
 /// A task whose lease outlasts the case.
-async fn renewed(store: &Store<'_>) -> Task {
+pub(super) async fn renewed(store: &Store<'_>) -> Task {
     let task = store.leased().await;
     let renew = Renew {
         fence: Some(fence(&task)),
@@ -429,7 +433,8 @@ async fn renewed(store: &Store<'_>) -> Task {
     task
 }
 
-fn texts(frames: &Frames) -> Vec<String> {
+/// What is in the frames.
+pub(super) fn texts(frames: &Frames) -> Vec<String> {
     let text = |frame: &Frame| String::from_utf8_lossy(&frame.payload.bytes).into_owned();
     frames.frames.iter().map(text).collect()
 }

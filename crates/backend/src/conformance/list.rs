@@ -448,7 +448,7 @@ pub(super) async fn a_listing_of_nothing_is_empty(store: &Store<'_>) {
             open_only: false,
         },
         Listing::QueuedUnder {
-            partition: store.home(),
+            partitions: vec![store.home()],
             budget_id: BudgetId::from_uuid(store.uuid()),
         },
     ] {
@@ -483,7 +483,8 @@ pub(super) async fn a_cursor_of_another_listing_is_refused(store: &Store<'_>) {
     for of in [
         Listing::Flows(FlowFilter::default()),
         Listing::Audit(store.home()),
-        Listing::Feed(store.home()),
+        Listing::Queues(vec![store.home()]),
+        Listing::Feed(vec![(store.home(), None)]),
     ] {
         let query = Query {
             of,

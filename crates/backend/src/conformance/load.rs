@@ -1,8 +1,8 @@
 //! A load sees its partition at one moment.
 
-use ff_core::id::FlowId;
+use ff_core::id::{ExecutionId, FlowId};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{BlobKey, CounterKey, Execution, FlowCounter, GroupCounter, Record, RecordKey};
+use ff_core::record::{BlobKey, CounterKey, Execution, FlowCounter, GateState, GroupCounter, Record, RecordKey};
 
 use super::build::Store;
 use crate::load::Load;
@@ -85,6 +85,72 @@ pub(super) async fn a_load_never_sees_half_of_a_commit(store: &Store<'_>) {
         }
     });
     writer.await;
+    reader.await.expect("every picture is whole");
+}
+
+pub(super) async fn the_gate_of_a_member_comes_along(store: &Store<'_>) {
+    let flow_id = store.flow(GateState::Open).await;
+    let members = [store.member(flow_id).await, store.member(flow_id).await];
+    let partition = store.counts().of_flow(flow_id);
+    let solo = store.submit_as(store.id_in(partition), store.command()).await;
+    let keys = |ids: &[ExecutionId]| ids.iter().copied().map(RecordKey::Execution).collect::<Vec<_>>();
+    let of_members = keys(&[members[0].id, members[1].id, store.id_in(partition)]);
+    let load = Load::records(partition, of_members.clone());
+    let gate = RecordKey::Gate(flow_id);
+    let without = store.load(load.clone()).await;
+    assert_eq!(
+        (without.records.len(), without.gate(&gate)),
+        (2, None),
+        "only when asked for"
+    );
+    let with = store.load(load.with_gates()).await;
+    let found = with.records.get(&gate).cloned();
+    assert_eq!(found, store.record(partition, gate.clone()).await, "with its version");
+    assert!(found.is_some() && with.records.len() == 3);
+    assert_eq!(with.nudges, without.nudges);
+    let alone = store
+        .load(Load::records(partition, keys(&[solo.id])).with_gates())
+        .await;
+    assert_eq!(alone.records.len(), 1, "a solo execution has none");
+}
+
+/// The gate and a member are always written together, so no picture may show them apart.
+pub(super) async fn a_gate_is_read_at_the_moment_of_its_members(store: &Store<'_>) {
+    let flow_id = store.flow(GateState::Open).await;
+    let member = store.member(flow_id).await.id;
+    let (key, gate) = (RecordKey::Execution(member), RecordKey::Gate(flow_id));
+    let load = Load::records(member.partition(), [key.clone()]).with_gates();
+    let (backend, names) = (store.backend(), (key.clone(), gate.clone()));
+    let reader = tokio::spawn(async move {
+        loop {
+            let snapshot = backend
+                .load(vec![load.clone()])
+                .await
+                .expect("the store answers")
+                .remove(0);
+            let [member, gate] = [&names.0, &names.1].map(|key| snapshot.version(key).map(|version| version.counter));
+            assert_eq!(member, gate);
+            if member >= Some(100) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    for _ in 1..100 {
+        let snapshot = store
+            .load(Load::records(member.partition(), [key.clone(), gate.clone()]))
+            .await;
+        let mut transaction = store.transaction(member.partition());
+        for (record, version) in snapshot.records.into_values() {
+            transaction.puts.push(crate::transaction::Put {
+                record,
+                expected: Some(version),
+                ttl: None,
+            });
+        }
+        store.commit(transaction).await;
+        tokio::task::yield_now().await;
+    }
     reader.await.expect("every picture is whole");
 }
 

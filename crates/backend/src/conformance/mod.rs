@@ -22,6 +22,7 @@ mod commit;
 mod counters;
 mod due;
 mod feed;
+mod frame_keys;
 mod frames;
 mod guards;
 mod hints;
@@ -40,6 +41,7 @@ mod reserve_match;
 mod reserve_order;
 mod reserve_race;
 mod settings;
+mod sweeps;
 mod ttl;
 mod unknown;
 

@@ -46,8 +46,9 @@ pub(super) async fn a_result_comes_back_byte_for_byte(store: &Store<'_>) {
 }
 
 pub(super) async fn a_signal_comes_back_byte_for_byte(store: &Store<'_>) {
+    let id = store.submit(store.command()).await.id;
     for payload in samples(SIGNAL_PAYLOAD_BYTES_MAX) {
-        let record = signal(SignalId::from_uuid(store.uuid()), store.id());
+        let record = signal(SignalId::from_uuid(store.uuid()), id);
         let blob = BlobKey::Signal(record.execution_id, record.id);
         let creation = store.creation(store.home(), [Record::from(record)]);
         store

@@ -41,7 +41,7 @@ pub(super) async fn blocked_work_is_listed_under_its_cause_best_first(store: &St
         assert_eq!(
             store
                 .listed_ids(Listing::Blocked {
-                    partition: store.home(),
+                    partitions: vec![store.home()],
                     cause
                 })
                 .await,
@@ -52,7 +52,7 @@ pub(super) async fn blocked_work_is_listed_under_its_cause_best_first(store: &St
     assert_eq!(
         store
             .listed_ids(Listing::Blocked {
-                partition: store.home(),
+                partitions: vec![store.home()],
                 cause: elsewhere
             })
             .await,
@@ -74,9 +74,10 @@ pub(super) async fn a_partition_knows_the_causes_it_holds_work_for(store: &Store
         }
     }
     let held = async |partition| {
-        let mut causes = store.follow(&Listing::BlockedCauses(partition), 3, Page::causes).await;
-        causes.sort_unstable();
-        causes
+        let listing = Listing::BlockedCauses(vec![partition]);
+        let causes = store.follow(&listing, 3, Page::causes).await;
+        assert!(causes.iter().all(|(place, _)| *place == partition));
+        causes.into_iter().map(|(_, cause)| cause).collect::<Vec<_>>()
     };
     let mut wanted = causes.clone();
     wanted.sort_unstable();
@@ -87,7 +88,7 @@ pub(super) async fn a_partition_knows_the_causes_it_holds_work_for(store: &Store
     let (cause, id) = (causes[9], last.expect("something is blocked"));
     let first = store
         .listed_ids(Listing::Blocked {
-            partition: store.home(),
+            partitions: vec![store.home()],
             cause,
         })
         .await;
@@ -136,7 +137,7 @@ pub(super) async fn eligible_work_is_listed_under_its_budgets_best_first(store: 
         })
         .await;
     let listing = Listing::QueuedUnder {
-        partition: store.home(),
+        partitions: vec![store.home()],
         budget_id,
     };
     assert_eq!(store.listed_ids(listing).await, by_score(queued));
@@ -169,7 +170,7 @@ pub(super) async fn leased_work_is_listed_under_its_budgets_by_id(store: &Store<
     assert_eq!(
         store
             .listed_ids(Listing::LeasedUnder {
-                partition: store.home(),
+                partitions: vec![store.home()],
                 budget_id
             })
             .await,
@@ -193,6 +194,7 @@ pub(super) async fn queues_are_listed_with_their_heads_and_lengths(store: &Store
         let execution = store.submit(command).await;
         let (queue, best) = (queue_key(&execution), score(&execution));
         let head = wanted.entry(queue.clone()).or_insert(QueueHead {
+            partition: store.home(),
             queue,
             head: best,
             length: 0,
@@ -200,11 +202,8 @@ pub(super) async fn queues_are_listed_with_their_heads_and_lengths(store: &Store
         head.head = head.head.min(best);
         head.length += 1;
     }
-    let listed = async || {
-        let mut rows = store.follow(&Listing::Queues(store.home()), 2, Page::queues).await;
-        rows.sort_by(|left, right| left.queue.cmp(&right.queue));
-        rows
-    };
+    let listing = Listing::Queues(vec![store.home()]);
+    let listed = async || store.follow(&listing, 2, Page::queues).await;
     assert_eq!(listed().await, wanted.into_values().collect::<Vec<_>>());
     let lanes = ["a", "b"].map(|lane| LaneId::parse(lane).expect("a lane")).to_vec();
     let capabilities = super::reserve_match::capabilities(&["eu", "gpu"]);
@@ -267,7 +266,7 @@ fn without_zeros(mut row: LaneDepth) -> LaneDepth {
 }
 
 /// Promises the one eligible execution to a worker.
-async fn granted(store: &Store<'_>) -> Claimant {
+pub(super) async fn granted(store: &Store<'_>) -> Claimant {
     let tasks = store
         .reserve(Reserve {
             mode: HandOut::Grant,
@@ -281,7 +280,8 @@ async fn granted(store: &Store<'_>) -> Claimant {
         .expect("something is eligible")
 }
 
-async fn block(store: &Store<'_>, id: ExecutionId, cause: Cause) {
+/// Admission refuses an execution that waits.
+pub(super) async fn block(store: &Store<'_>, id: ExecutionId, cause: Cause) {
     let refusal = Refusal {
         cause,
         detail: "closed".to_owned(),
@@ -292,7 +292,8 @@ async fn block(store: &Store<'_>, id: ExecutionId, cause: Cause) {
         .await;
 }
 
-fn by_score(mut executions: Vec<Execution>) -> Vec<ExecutionId> {
+/// Their ids, best score first.
+pub(super) fn by_score(mut executions: Vec<Execution>) -> Vec<ExecutionId> {
     executions.sort_by_key(score);
     executions.into_iter().map(|execution| execution.id).collect()
 }

@@ -38,12 +38,11 @@ pub(super) async fn blobs_history_streams_and_counters_go_with_the_execution(sto
 }
 
 pub(super) async fn the_feed_outlives_the_execution_it_names(store: &Store<'_>) {
-    let feed = Listing::Feed(store.home());
     let id = ended_with_remains(store).await;
-    let before = store.follow(&feed, 10, Page::feed).await;
+    let before = store.feed(store.home(), 10).await;
     assert!(!before.is_empty());
     delete(store, id).await;
-    assert_eq!(store.follow(&feed, 10, Page::feed).await, before);
+    assert_eq!(store.feed(store.home(), 10).await, before);
 }
 
 pub(super) async fn the_remains_of_others_stay(store: &Store<'_>) {

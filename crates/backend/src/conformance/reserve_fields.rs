@@ -259,7 +259,7 @@ async fn told(store: &Store<'_>, task: &Task, wanted: &Reserved, before: Vec<His
     let id = task.execution.id;
     let lines: Vec<_> = before.into_iter().chain(wanted.history.clone()).collect();
     assert_eq!(history(store, id).await, lines);
-    let feed = store.follow(&Listing::Feed(id.partition()), 100, Page::feed).await;
+    let feed = store.feed(id.partition(), 100).await;
     let about = |line: &HistoryLine| line.subject == HistorySubject::Execution(id);
     let fed: Vec<_> = feed.into_iter().map(|(_, line)| line).filter(about).collect();
     assert_eq!(fed, lines);

@@ -14,7 +14,7 @@ use crate::hint::Hint;
 use crate::transaction::NudgeStamp;
 
 /// The timers and nudges of one partition, of whatever family.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Agenda {
     pub(super) timers: Timeline,
     pub(super) nudges: Timeline,
@@ -22,7 +22,7 @@ pub(super) struct Agenda {
 }
 
 /// Keys by time; each has one moment.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Timeline {
     by_time: Groups<Timestamp, DueKey>,
     times: BTreeMap<DueKey, Timestamp>,

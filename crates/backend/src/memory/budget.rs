@@ -19,7 +19,7 @@ use crate::due::DueKey;
 use crate::hint::Hint;
 
 /// Usage reports whose repetition is recognised, until their moment.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct UsageSeen {
     until: BTreeMap<(BudgetId, UsageIdentity), Timestamp>,
     by_time: BTreeSet<(Timestamp, BudgetId, UsageIdentity)>,

@@ -16,7 +16,7 @@ use super::groups::Groups;
 pub(super) type Newest<I> = (Reverse<Timestamp>, Reverse<I>);
 
 /// Lists over all partitions.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Catalog {
     pub(super) executions: BTreeSet<Newest<ExecutionId>>,
     pub(super) flows: BTreeMap<Newest<FlowId>, Partition>,

@@ -4,6 +4,7 @@ use ff_core::id::{ExecutionId, FlowId, SignalId};
 use ff_core::machine::placement::Placement;
 use ff_core::machine::step::{Nudge, StreamEnd};
 use ff_core::partition::{Family, Partition};
+use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, RecordKey};
 use uuid::Uuid;
 
@@ -97,10 +98,6 @@ impl Store {
         for put in transaction.puts {
             self.put(at, put, transaction.tag);
         }
-        for (key, payload) in transaction.blobs {
-            let payload = self.garbled(payload);
-            self.partition_mut(at).blobs.insert(key, payload);
-        }
         self.tell(at, transaction.history);
         let counters = self.move_counters(at, &transaction.increments);
         for end in &transaction.stream_ends {
@@ -108,6 +105,9 @@ impl Store {
         }
         for (key, _) in &transaction.deletes {
             self.delete(at, key);
+        }
+        for (key, payload) in transaction.blobs {
+            self.keep_blob(at, key, payload);
         }
         for execution_id in transaction.delete_remains {
             self.delete_remains(execution_id);
@@ -139,6 +139,15 @@ impl Store {
         increments.iter().map(|(key, _)| (*key, counters[key])).collect()
     }
 
+    /// Keeps bytes beside their execution, if it is still there.
+    fn keep_blob(&mut self, at: Partition, key: BlobKey, payload: Payload) {
+        let (BlobKey::Input(id) | BlobKey::Result(id) | BlobKey::Signal(id, _)) = key;
+        if self.execution(id).is_some() || self.flawed(Flaw::BlobsOfNobodyKept) {
+            let payload = self.garbled(payload);
+            self.partition_mut(at).blobs.insert(key, payload);
+        }
+    }
+
     fn end_stream(&mut self, end: &StreamEnd) {
         let (execution_id, attempt_index) = (end.execution_id, end.attempt_index);
         if let Some(stream) = self.streams.get_mut(&(execution_id, attempt_index)) {
@@ -154,8 +163,10 @@ impl Store {
 
     fn delete(&mut self, at: Partition, key: &RecordKey) {
         self.erase(at, key);
-        if let RecordKey::Flow(flow_id) = *key {
-            self.delete_flow_remains(at, flow_id);
+        match *key {
+            RecordKey::Execution(id) if !self.flawed(Flaw::BlobsOfNobodyKept) => self.delete_blobs(id),
+            RecordKey::Flow(flow_id) => self.delete_flow_remains(at, flow_id),
+            _ => {}
         }
     }
 
@@ -167,16 +178,19 @@ impl Store {
         self.histories.remove(&HistorySubject::Flow(flow_id));
     }
 
-    fn delete_remains(&mut self, id: ExecutionId) {
-        let partition = self.partition_mut(id.partition());
+    fn delete_blobs(&mut self, id: ExecutionId) {
+        let blobs = &mut self.partition_mut(id.partition()).blobs;
         let (first, last) = (SignalId::from_uuid(Uuid::nil()), SignalId::from_uuid(Uuid::max()));
-        let signals = partition
-            .blobs
-            .range(BlobKey::Signal(id, first)..=BlobKey::Signal(id, last));
+        let signals = blobs.range(BlobKey::Signal(id, first)..=BlobKey::Signal(id, last));
         let signals: Vec<BlobKey> = signals.map(|(key, _)| *key).collect();
         for key in signals.into_iter().chain([BlobKey::Input(id), BlobKey::Result(id)]) {
-            partition.blobs.remove(&key);
+            blobs.remove(&key);
         }
+    }
+
+    fn delete_remains(&mut self, id: ExecutionId) {
+        self.delete_blobs(id);
+        let partition = self.partition_mut(id.partition());
         partition.counters.remove(&CounterKey::BufferedSignals(id));
         for counter in GroupCounter::ALL {
             partition.counters.remove(&CounterKey::Group(id, counter));

@@ -1,6 +1,7 @@
 //! What happened: the history of each subject, and the feed of each partition.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
@@ -16,7 +17,7 @@ use crate::query::FeedPosition;
 const FEED_TTL: Duration = Duration::from_hours(24);
 
 /// The last lines about one subject, numbered from its first one on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct History {
     pub(super) lines: BTreeMap<u64, HistoryLine>,
 }
@@ -32,7 +33,7 @@ impl History {
 }
 
 /// The last lines of one partition.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Feed {
     pub(super) lines: BTreeMap<FeedPosition, HistoryLine>,
     /// The last position ever given.
@@ -67,11 +68,21 @@ impl Feed {
         }
     }
 
-    /// Whether every line after `position` that there ever was is still here.
+    /// Whether `position` was given for a line that is not lost, and every line after it is still here.
     pub(super) fn reaches_back_to(&self, position: FeedPosition) -> bool {
-        let beyond_head = self.head.is_none_or(|head| position > head);
-        let forgotten = self.trimmed.is_some_and(|trimmed| position < trimmed);
-        !beyond_head && !forgotten
+        self.lines.contains_key(&position) || self.trimmed == Some(position)
+    }
+
+    /// The lines after `position`, oldest first.
+    pub(super) fn after(&self, position: Option<FeedPosition>) -> impl Iterator<Item = (FeedPosition, &HistoryLine)> {
+        let from = position.map_or(Bound::Unbounded, Bound::Excluded);
+        let lines = self.lines.range((from, Bound::Unbounded));
+        lines.map(|(position, line)| (*position, line))
+    }
+
+    /// The position of the oldest line.
+    pub(super) fn oldest(&self) -> Option<FeedPosition> {
+        self.lines.first_key_value().map(|(position, _)| *position)
     }
 }
 

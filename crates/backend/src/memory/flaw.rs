@@ -68,12 +68,16 @@ flaws! {
     NudgeIgnoresZeroCondition,
     /// Payloads are taken for text.
     BlobsThroughUtf8Lossy,
+    /// Bytes are kept for executions that do not exist.
+    BlobsOfNobodyKept,
     /// Histories grow without end.
     HistoryUnbounded,
     /// The feed is read backwards.
     FeedNotOrdered,
     /// Nothing reaches the feed.
     FeedForgets,
+    /// The lines of one partition come before those of the next.
+    FeedStarvesOthers,
     /// Everything is handed out as if it had the same priority.
     ReserveIgnoresPriority,
     /// The newest is handed out first.
@@ -106,6 +110,8 @@ flaws! {
     ListFiltersIgnored,
     /// A cursor counts rows instead of naming a place.
     ListCursorByOffset,
+    /// What is listed over partitions comes one partition after the other.
+    ListPartitionByPartition,
     /// Anybody may append frames.
     FrameFenceIgnored,
     /// Streams keep every frame.
@@ -114,6 +120,12 @@ flaws! {
     FrameOrderLost,
     /// A summary is overwritten whatever it was merged into.
     SummaryLastWriterWins,
+    /// A repeated frame is judged by the summary as it is now.
+    SummaryJudgedBeforeKey,
+    /// A repeated frame is answered whoever repeats it.
+    FrameKeyBeforeFence,
+    /// Frames are recognised by their key whatever their stream.
+    FrameKeysMeet,
     /// Nobody is told that a stream ended.
     StreamEndNotHinted,
     /// Nobody is told anything.

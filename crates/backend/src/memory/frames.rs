@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use ff_core::frame::{Frame, FrameId};
+use ff_core::id::ExecutionId;
 use ff_core::machine::step::ClosedReason;
+use ff_core::name::RequestId;
 use ff_core::time::{Duration, Timestamp};
 
 use super::flaw::Flaw;
@@ -13,14 +15,23 @@ use crate::frames::{Append, AppendError, Appended, FrameRange, Frames, Keep, New
 use crate::hint::Hint;
 
 /// The output of one attempt; it exists from its first frame on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Stream {
-    frames: BTreeMap<FrameId, Frame>,
+    frames: BTreeMap<FrameId, Held>,
+    /// The frames that have a key, by it.
+    by_key: BTreeMap<RequestId, FrameId>,
     /// Best-effort frames, by the moment they are gone.
     expiring: BTreeSet<(Timestamp, FrameId)>,
     last: Option<FrameId>,
     summary: Option<(Bytes, u64)>,
     pub(super) closed: Option<(Timestamp, ClosedReason)>,
+}
+
+/// A frame as it is kept.
+#[derive(Clone)]
+struct Held {
+    frame: Frame,
+    key: Option<RequestId>,
 }
 
 impl Stream {
@@ -44,7 +55,8 @@ impl Stream {
             correlation_id: new.correlation_id,
         };
         self.last = Some(id);
-        self.frames.insert(id, frame);
+        self.by_key.extend(new.key.clone().map(|key| (key, id)));
+        self.frames.insert(id, Held { frame, key: new.key });
         id
     }
 
@@ -57,19 +69,25 @@ impl Stream {
     }
 
     fn trim(&mut self, keep_frames: u32, keep_for: Option<Duration>, now: Timestamp) {
-        let age = |id: &FrameId| now.since(Timestamp::from_millis(id.millis));
-        let is_old = |id: &FrameId| keep_for.is_some_and(|keep_for| age(id) > keep_for);
-        while self.frames.len() > keep_frames as usize
-            || self.frames.first_key_value().is_some_and(|(id, _)| is_old(id))
+        let age = |id: FrameId| now.since(Timestamp::from_millis(id.millis));
+        let is_old = |id| keep_for.is_some_and(|keep_for| age(id) > keep_for);
+        while let Some(first) = self.frames.keys().next().copied()
+            && (self.frames.len() > keep_frames as usize || is_old(first))
         {
-            self.frames.pop_first();
+            self.forget(first);
         }
     }
 
     fn forget_expired(&mut self, now: Timestamp) {
         while let Some((_, id)) = self.expiring.first().filter(|(at, _)| at.has_come(now)).copied() {
             self.expiring.pop_first();
-            self.frames.remove(&id);
+            self.forget(id);
+        }
+    }
+
+    fn forget(&mut self, id: FrameId) {
+        if let Some(Held { key: Some(key), .. }) = self.frames.remove(&id) {
+            self.by_key.remove(&key);
         }
     }
 
@@ -77,50 +95,89 @@ impl Stream {
         let (from, to) = (range.from, range.to);
         self.frames
             .range(from..)
-            .map(|(_, frame)| frame)
+            .map(|(_, held)| &held.frame)
             .take_while(move |frame| frame.id <= to)
     }
 }
 
 impl Store {
-    /// Appends a frame under a live lease.
+    /// Appends a frame under a live lease, unless its stream holds it already.
     pub(super) fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
         let now = self.now;
+        if let Some(repeated) = self
+            .repeated_frame(&append)
+            .filter(|_| self.flawed(Flaw::FrameKeyBeforeFence))
+        {
+            return Ok(repeated);
+        }
         if !self.flawed(Flaw::FrameFenceIgnored) {
             append.check(self.execution(append.execution_id).map(|(execution, _)| execution), now)?;
         }
-        let (trims, overwrites) = (
-            !self.flawed(Flaw::FrameTrimIgnored),
-            self.flawed(Flaw::SummaryLastWriterWins),
-        );
-        let Append {
-            execution_id,
-            attempt_index,
-            frame,
-            keep_frames,
-            keep_for,
-            ..
-        } = append;
-        let stream = self.streams.get(&(execution_id, attempt_index));
-        let revision = stream.map_or(0, Stream::revision);
-        if let Keep::Summary { revision: expected, .. } = frame.mode
-            && expected != revision
-            && !overwrites
-        {
-            return Err(AppendError::SummaryConflict { revision });
+        if self.flawed(Flaw::SummaryJudgedBeforeKey) {
+            self.check_summary(&append)?;
         }
+        if let Some(repeated) = self.repeated_frame(&append) {
+            return Ok(repeated);
+        }
+        self.check_summary(&append)?;
+        Ok(self.push_frame(append))
+    }
+
+    /// The frame that the stream holds under the key of this one.
+    fn repeated_frame(&mut self, append: &Append) -> Option<Appended> {
+        let (now, key) = (self.now, append.frame.key.as_ref()?);
+        let stream = self.stream_of_key((append.execution_id, append.attempt_index), key)?;
+        stream.forget_expired(now);
+        let frame_id = stream.by_key.get(key).copied()?;
+        Some(Appended {
+            frame_id,
+            count: stream.frames.len() as u64,
+            now,
+            repeated: true,
+        })
+    }
+
+    /// The stream to look a key up in: only the frame's own.
+    fn stream_of_key(&mut self, own: (ExecutionId, u32), key: &RequestId) -> Option<&mut Stream> {
+        if !self.flawed(Flaw::FrameKeysMeet) {
+            return self.streams.get_mut(&own);
+        }
+        self.streams.values_mut().find(|stream| stream.by_key.contains_key(key))
+    }
+
+    fn check_summary(&self, append: &Append) -> Result<(), AppendError> {
+        let stream = self.streams.get(&(append.execution_id, append.attempt_index));
+        let revision = stream.map_or(0, Stream::revision);
+        match append.frame.mode {
+            Keep::Summary { revision: expected, .. }
+                if expected != revision && !self.flawed(Flaw::SummaryLastWriterWins) =>
+            {
+                Err(AppendError::SummaryConflict { revision })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn push_frame(&mut self, append: Append) -> Appended {
+        let (now, trims) = (self.now, !self.flawed(Flaw::FrameTrimIgnored));
+        let (execution_id, attempt_index) = (append.execution_id, append.attempt_index);
         let stream = self.streams.entry((execution_id, attempt_index)).or_default();
-        let frame_id = stream.push(frame, now);
+        let frame_id = stream.push(append.frame, now);
         stream.forget_expired(now);
         if trims {
-            stream.trim(keep_frames, keep_for, now);
+            stream.trim(append.keep_frames, append.keep_for, now);
         }
         let count = stream.frames.len() as u64;
         self.hints.note(Hint::Stream {
             execution_id,
             attempt_index,
         });
-        Ok(Appended { frame_id, count, now })
+        Appended {
+            frame_id,
+            count,
+            now,
+            repeated: false,
+        }
     }
 
     /// Reads part of an attempt's output.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, RangeBounds};
 
 /// Sorted sets by key.
+#[derive(Clone)]
 pub(super) struct Groups<K, V>(BTreeMap<K, BTreeSet<V>>);
 
 impl<K, V> Default for Groups<K, V> {

@@ -1,5 +1,7 @@
 //! Reading records, counters, blobs and nudges.
 
+use ff_core::record::{Record, RecordKey};
+
 use super::store::Store;
 use crate::load::{Load, Snapshot};
 
@@ -17,6 +19,9 @@ impl Store {
                 snapshot.records.insert(key, (stored.record.clone(), stored.version));
             }
         }
+        if load.with_gates {
+            self.add_gates(&mut snapshot);
+        }
         for key in load.counters {
             let value = partition.and_then(|partition| partition.counters.get(&key));
             snapshot.counters.insert(key, value.copied().unwrap_or(0));
@@ -27,5 +32,23 @@ impl Store {
             }
         }
         snapshot
+    }
+
+    /// Adds the gates of the flows that the executions of the picture are members of.
+    fn add_gates(&self, snapshot: &mut Snapshot) {
+        let records = snapshot.records.values().map(|(record, _)| record);
+        let gates: Vec<RecordKey> = records.filter_map(gate_of).collect();
+        for key in gates {
+            if let Some(stored) = self.stored(snapshot.partition, &key) {
+                snapshot.records.insert(key, (stored.record.clone(), stored.version));
+            }
+        }
+    }
+}
+
+fn gate_of(record: &Record) -> Option<RecordKey> {
+    match record {
+        Record::Execution(execution) => execution.definition.flow.map(RecordKey::Gate),
+        _ => None,
     }
 }

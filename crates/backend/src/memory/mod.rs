@@ -83,6 +83,21 @@ impl MemoryBackend {
         self
     }
 
+    /// A store of its own with the same contents, settings and time. Nobody listens to its hints yet.
+    #[must_use]
+    pub fn fork(&self) -> MemoryBackend {
+        Self {
+            store: Mutex::new(self.lock().clone()),
+        }
+    }
+
+    /// What a failover that loses the last writes looks like: everything becomes what it is in `from`, except that time
+    /// does not go back. Whoever listens learns that hints may have been missed.
+    pub fn restore(&self, from: &MemoryBackend) {
+        let kept = from.lock().clone();
+        self.lock().restore(kept);
+    }
+
     /// Lets time pass.
     pub fn advance(&self, by: Duration) {
         self.lock().advance(by);
@@ -164,3 +179,6 @@ impl Backend for MemoryBackend {
         Ok(self.now())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use super::groups::Groups;
 use crate::queues::QueueCounts;
 
 /// Every queue, seen from two sides: across partitions for handing out, per partition for limits and listings.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Queues {
     across: Groups<QueueKey, Score>,
     within: BTreeMap<Partition, Groups<QueueKey, Score>>,

@@ -12,7 +12,7 @@ use crate::hint::Hint;
 use crate::settings::{Expected, Setting, SettingsOp, SettingsReply};
 
 /// The settings by name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct SettingsTable {
     by_key: BTreeMap<String, Setting>,
     expiring: BTreeSet<(Timestamp, String)>,

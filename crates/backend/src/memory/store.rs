@@ -19,13 +19,14 @@ use super::frames::Stream;
 use super::groups::Groups;
 use super::queues::Queues;
 use super::settings::SettingsTable;
-use crate::hint::HintBoard;
+use crate::hint::{Hint, HintBoard};
 use crate::transaction::Version;
 
 /// Lines a partition's feed keeps unless told otherwise.
 const FEED_LINES_MAX: usize = 100_000;
 
 /// The whole store. Only `index` writes records, so that no index can miss one.
+#[derive(Clone)]
 pub(super) struct Store {
     pub(super) now: Timestamp,
     pub(super) counts: PartitionCounts,
@@ -49,7 +50,7 @@ pub(super) struct Store {
 }
 
 /// What one flow partition keeps.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct FlowPartition {
     pub(super) records: BTreeMap<RecordKey, Stored>,
     /// Moved counters; 0 is kept like any other value until its subject is deleted.
@@ -61,6 +62,7 @@ pub(super) struct FlowPartition {
 }
 
 /// A record as it is kept.
+#[derive(Clone)]
 pub(super) struct Stored {
     pub(super) record: Record,
     pub(super) version: Version,
@@ -103,6 +105,15 @@ impl Store {
         if !self.flawed(Flaw::ClockStandsStill) {
             self.now += by;
         }
+    }
+
+    /// Becomes `kept`, but for the time, which does not go back, and the channel of hints, which others listen to.
+    pub(super) fn restore(&mut self, kept: Store) {
+        let now = self.now.max(kept.now);
+        let hints = std::mem::take(&mut self.hints);
+        *self = Store { now, hints, ..kept };
+        self.hints.note(Hint::Missed);
+        self.send_hints();
     }
 
     /// The partition, made if it is the first time anybody writes to it.

@@ -11,7 +11,7 @@ use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames, Keep
 use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{Page, Query, Rows};
+use ff_backend::query::{Cursor, FeedPosition, Listing, Page, Query, Rows};
 use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Handful, Reserve, Task};
 use ff_backend::settings::{SettingsOp, SettingsReply};
@@ -76,6 +76,10 @@ lies! {
     LoadForgetsNudges,
     /// Counters are read as zero.
     LoadForgetsCounters,
+    /// Gates do not come along.
+    LoadForgetsGates,
+    /// The gates of all members come along unasked.
+    LoadAddsGates,
     /// The last lane named is tried first.
     LanesReversed,
     /// The last claimant is used first.
@@ -102,10 +106,22 @@ lies! {
     PageTooLong,
     /// The rows of a page are backwards.
     PageBackwards,
+    /// Only the first of many partitions is listed.
+    OnePartitionListed,
+    /// The queues and causes of a page are backwards.
+    SweepsBackwards,
     /// Any text is taken for a cursor.
     CursorUnchecked,
     /// A reader that fell behind is not told.
     FeedGapHidden,
+    /// A feed is read from its beginning wherever the reader stands.
+    FeedPositionsIgnored,
+    /// Only the first of many feeds is read.
+    OneFeedRead,
+    /// A page of a feed has a next one.
+    FeedHasCursors,
+    /// The wrong feed is named when a position is not held.
+    FeedExpiredElsewhere,
     /// The audit leaves records out.
     AuditSkipsRecords,
     /// Calls about budgets get each other's answers.
@@ -128,6 +144,10 @@ lies! {
     FrameAgeIgnored,
     /// Frames lose what they were tied to.
     FrameCorrelationLost,
+    /// Frames lose the key they are recognised by.
+    FrameKeysIgnored,
+    /// Nobody is told that a frame was there already.
+    FrameRepetitionHidden,
     /// Summaries are frames like others.
     SummaryIgnored,
     /// Ranges begin after their beginning.
@@ -213,6 +233,14 @@ impl Liar {
         }
     }
 
+    fn distort_load(&self, load: &mut Load) {
+        match self.lie {
+            Lie::LoadForgetsGates => load.with_gates = false,
+            Lie::LoadAddsGates => load.with_gates = true,
+            _ => {}
+        }
+    }
+
     fn distort_snapshot(&self, snapshot: &mut Snapshot) {
         match self.lie {
             Lie::LoadForgetsBlobs => snapshot.blobs.clear(),
@@ -251,11 +279,40 @@ impl Liar {
     fn distort_page(&self, page: &mut Page) {
         match (self.lie, &mut page.rows) {
             (Lie::ListEndsEarly, _) => page.next = None,
+            (Lie::FeedHasCursors, Rows::Feed(_)) => page.next = Some(Cursor("feed:".to_owned())),
+            (Lie::SweepsBackwards, Rows::Causes(rows)) => rows.reverse(),
+            (Lie::SweepsBackwards, Rows::Queues(rows)) => rows.reverse(),
             (Lie::PageBackwards, Rows::Executions(rows)) => rows.reverse(),
             (Lie::PageBackwards, Rows::Flows(rows)) => rows.reverse(),
             (Lie::PageBackwards, Rows::Edges(rows)) => rows.reverse(),
             (Lie::AuditSkipsRecords, Rows::Audit(rows)) => drop(rows.pop()),
             _ => {}
+        }
+    }
+
+    fn distort_listing(&self, of: &mut Listing) {
+        match (self.lie, of) {
+            (
+                Lie::OnePartitionListed,
+                Listing::Blocked { partitions, .. }
+                | Listing::QueuedUnder { partitions, .. }
+                | Listing::LeasedUnder { partitions, .. }
+                | Listing::BlockedCauses(partitions)
+                | Listing::Queues(partitions),
+            ) => partitions.truncate(1),
+            (Lie::OneFeedRead, Listing::Feed(asked)) => asked.truncate(1),
+            (Lie::FeedPositionsIgnored, Listing::Feed(asked)) => from_the_beginning(asked),
+            _ => {}
+        }
+    }
+
+    fn distort_refusal(&self, error: Error) -> Error {
+        match (self.lie, error) {
+            (Lie::FeedExpiredElsewhere, Error::CursorExpired { oldest, .. }) => Error::CursorExpired {
+                partition: Partition::flow(u16::MAX),
+                oldest,
+            },
+            (_, error) => error,
         }
     }
 
@@ -291,9 +348,16 @@ impl Liar {
                 append.frame.mode = Keep::Durable;
             }
             (Lie::FrameAgeIgnored, _) => append.keep_for = None,
+            (Lie::FrameKeysIgnored, _) => append.frame.key = None,
             (Lie::FrameCorrelationLost, _) => append.frame.correlation_id = None,
             (Lie::ContentTypeLost, _) => append.frame.payload.content_type = ContentType::binary(),
             _ => {}
+        }
+    }
+
+    fn distort_appended(&self, answer: &mut std::result::Result<Appended, AppendError>) {
+        if let (Lie::FrameRepetitionHidden, Ok(appended)) = (self.lie, answer) {
+            appended.repeated = false;
         }
     }
 
@@ -308,6 +372,10 @@ impl Liar {
     }
 }
 
+fn from_the_beginning(asked: &mut [(Partition, Option<FeedPosition>)]) {
+    asked.iter_mut().for_each(|(_, after)| *after = None);
+}
+
 fn as_key(identity: UsageIdentity) -> UsageIdentity {
     let text = match identity {
         UsageIdentity::Key(key) => key.to_string(),
@@ -319,7 +387,8 @@ fn as_key(identity: UsageIdentity) -> UsageIdentity {
 
 #[async_trait]
 impl Backend for Liar {
-    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+    async fn load(&self, mut loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+        loads.iter_mut().for_each(|load| self.distort_load(load));
         let mut snapshots = self.honest.load(loads).await?;
         snapshots
             .iter_mut()
@@ -365,14 +434,18 @@ impl Backend for Liar {
 
     async fn list(&self, mut query: Query) -> Result<Page> {
         query.limit += usize::from(self.tells(Lie::PageTooLong));
-        let from_start = Query {
+        self.distort_listing(&mut query.of);
+        let mut from_start = Query {
             after: None,
             ..query.clone()
         };
+        if let Listing::Feed(asked) = &mut from_start.of {
+            from_the_beginning(asked);
+        }
         let mut page = match self.honest.list(query).await {
             Err(Error::InvalidCursor) if self.tells(Lie::CursorUnchecked) => self.honest.list(from_start).await?,
             Err(Error::CursorExpired { .. }) if self.tells(Lie::FeedGapHidden) => self.honest.list(from_start).await?,
-            page => page?,
+            page => page.map_err(|error| self.distort_refusal(error))?,
         };
         self.distort_page(&mut page);
         Ok(page)
@@ -394,7 +467,9 @@ impl Backend for Liar {
 
     async fn append(&self, mut batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
         batch.iter_mut().for_each(|append| self.distort_append(append));
-        self.honest.append(batch).await
+        let mut answers = self.honest.append(batch).await;
+        answers.iter_mut().for_each(|answer| self.distort_appended(answer));
+        answers
     }
 
     async fn read(&self, mut range: FrameRange) -> Result<Frames> {

@@ -35,6 +35,26 @@ pub enum BudgetCreated {
     Exists,
 }
 
+/// A budget that is there now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreatedBudget {
+    /// Its id.
+    pub budget_id: BudgetId,
+    /// New, or there before.
+    pub created: BudgetCreated,
+}
+
+/// Charges usage without a lease.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChargeBudget {
+    /// How much, by dimension.
+    pub deltas: BTreeMap<Dimension, u64>,
+    /// Makes repeated reports one.
+    pub dedup_key: Option<IdempotencyKey>,
+    /// Makes repeated requests one.
+    pub request_id: Option<RequestId>,
+}
+
 /// Changes limits: the dimensions named get these limits, the others keep theirs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdateLimits {

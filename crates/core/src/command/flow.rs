@@ -21,6 +21,24 @@ pub struct CreateFlow {
     pub assembly: Assembly,
 }
 
+/// Creates a flow under a given id, or a fresh one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateFlowWith {
+    /// Its id; minted when absent.
+    pub flow_id: Option<FlowId>,
+    /// What it is.
+    pub definition: CreateFlow,
+}
+
+/// A flow that is there now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreatedFlow {
+    /// Its id.
+    pub flow_id: FlowId,
+    /// New, or there before.
+    pub created: FlowCreated,
+}
+
 /// Whether a new flow lets its members go at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Assembly {
@@ -56,6 +74,17 @@ pub struct CancelFlow {
     pub reason: String,
     /// What happens to its members.
     pub policy: CancelFlowPolicy,
+    /// Answer only when every member was reached.
+    pub wait: bool,
+}
+
+/// What became of a flow's cancellation, with some of the members it concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberCancellation {
+    /// What became of it.
+    pub cancelled: FlowCancelled,
+    /// Members, at most 1,000 of them.
+    pub member_execution_ids: Vec<ExecutionId>,
 }
 
 /// What became of a flow's cancellation. A repetition gets the first one.
@@ -151,6 +180,28 @@ pub struct GraphPart {
     pub members: Vec<GraphMember>,
     /// Dependencies of the new members.
     pub edges: Vec<GraphEdge>,
+}
+
+/// A graph, or a part of one, with what becomes of its flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowGraph {
+    /// The flow, which is created if it is not there.
+    pub flow: CreateFlowWith,
+    /// New members.
+    pub members: Vec<GraphMember>,
+    /// Dependencies of the new members.
+    pub edges: Vec<GraphEdge>,
+    /// Whether the graph is whole with this part, and its members may run.
+    pub open: bool,
+}
+
+/// A graph, or a part of one, that is there now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphCreated {
+    /// The flow.
+    pub flow_id: FlowId,
+    /// The executions of the part, in its order.
+    pub execution_ids: Vec<ExecutionId>,
 }
 
 /// One new member of a graph.

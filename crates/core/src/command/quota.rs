@@ -31,6 +31,15 @@ pub enum QuotaCreated {
     Exists,
 }
 
+/// A quota policy that is there now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreatedQuotaPolicy {
+    /// Its id.
+    pub quota_policy_id: QuotaPolicyId,
+    /// New, or there before.
+    pub created: QuotaCreated,
+}
+
 /// Changes a quota policy; what is not named stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UpdateQuotaPolicy {

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, SignalId, WaitpointId};
 use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace, RequestId, SignalName};
 use crate::payload::Payload;
 use crate::record::{ReasonCode, SignalEffect, WaitpointRef};
 use crate::time::Timestamp;
+use crate::token::WaitpointToken;
 
 /// Delivers an event to a waitpoint. Its token was checked, or the caller is privileged.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,15 @@ pub struct DeliverSignal {
     pub idempotency_key: Option<IdempotencyKey>,
     /// The sender's id for tying things together.
     pub correlation_id: Option<String>,
+}
+
+/// A signal with the token of its waitpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SendSignal {
+    /// Proof that the sender was given the waitpoint.
+    pub waitpoint_token: WaitpointToken,
+    /// The signal.
+    pub signal: DeliverSignal,
 }
 
 /// What became of a signal.
@@ -71,6 +82,15 @@ pub enum Verdict {
     Approve,
     /// A signal named `rejected`.
     Reject,
+}
+
+/// Asks for what waits for a person.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListApprovals {
+    /// Of this tenant; absent: of every tenant the caller may see.
+    pub namespace: Option<Namespace>,
+    /// Which page.
+    pub page: PageRequest,
 }
 
 /// Something that waits for a person.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::WaitpointId;
+use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{Kid, RequestId, SignalName, WaitpointKey};
 use crate::record::Fence;
 use crate::time::{Duration, Timestamp};
+use crate::token::WaitpointToken;
 
 /// Hands out a waitpoint before suspending, so that a callback can be given away.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,38 @@ pub struct CreatePendingWaitpoint {
     pub request_id: Option<RequestId>,
     /// Fresh id.
     pub waitpoint_id: WaitpointId,
+}
+
+/// A waitpoint with the token that authenticates signals to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IssuedWaitpoint {
+    /// Which one.
+    pub waitpoint_id: WaitpointId,
+    /// The worker's own name for it.
+    pub waitpoint_key: WaitpointKey,
+    /// When it closes if no suspension uses it; absent for one that is used.
+    pub expires_at: Option<Timestamp>,
+    /// What a signal to it must show.
+    pub token: WaitpointToken,
+}
+
+/// What became of a suspend, with the tokens of its waitpoints.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SuspendedTask {
+    /// The lease is gone; signals to these waitpoints are awaited.
+    Suspended {
+        /// The suspension.
+        suspension_id: SuspensionId,
+        /// Its waitpoints in the order they were asked for.
+        waitpoints: Vec<IssuedWaitpoint>,
+    },
+    /// Early signals meet the condition: the worker keeps its lease and goes on.
+    AlreadySatisfied {
+        /// The signals that counted, in order.
+        signals: Vec<SignalId>,
+    },
+    /// The flow is cancelled, so the execution was cancelled instead.
+    Cancelled,
 }
 
 /// Where a waitpoint stands.

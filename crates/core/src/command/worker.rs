@@ -32,3 +32,12 @@ pub struct Heartbeat {
     /// Which start of the process.
     pub incarnation: Incarnation,
 }
+
+/// One process slot of a namespace, with the start of the process that speaks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedInstance {
+    /// The tenant.
+    pub namespace: Namespace,
+    /// Which process.
+    pub process: Heartbeat,
+}

@@ -5,7 +5,7 @@
 //! ends, an execution goes back to its queue or ends for good is written here once.
 
 use super::context::Context;
-use super::step::{ClosedReason, Draft, Nudge, Step, StreamEnd, count_member};
+use super::step::{ClosedReason, Draft, Nudge, Step, StreamEnd, Write, count_member};
 use super::time;
 use crate::error::{Code, Rejection};
 use crate::id::EffectId;
@@ -71,9 +71,7 @@ impl<'a> Change<'a> {
         if self.after != *self.before {
             self.after.updated_at = self.now;
             self.count_in_flow();
-            self.draft
-                .writes
-                .insert(0, super::step::Write::Put(Record::from(self.after)));
+            self.draft.writes.insert(0, Write::Put(Record::from(self.after)));
         }
         Step {
             outcome,
@@ -184,11 +182,15 @@ impl<'a> Change<'a> {
         });
     }
 
-    /// Keeps the ended attempt as a record of its own, because another one will follow.
+    /// Keeps the ended attempt as a record of its own, because another one will follow. Time may have done so a moment ago,
+    /// and then ended the execution before the other one began.
     pub(crate) fn archive_attempt(&mut self) {
-        if let Some(attempt) = &self.after.attempt {
-            self.draft
-                .create(Record::Attempt(self.after.id, Box::new(attempt.clone())));
+        let Some(attempt) = &self.after.attempt else { return };
+        let record = Record::Attempt(self.after.id, Box::new(attempt.clone()));
+        let key = record.key();
+        let is_it = |write: &Write| matches!(write, Write::Create { record, .. } if record.key() == key);
+        if !self.draft.writes.iter().any(is_it) {
+            self.draft.create(record);
         }
     }
 
@@ -234,6 +236,17 @@ impl<'a> Change<'a> {
             self.end_lease(end);
         } else {
             self.end_lease(LeaseEnd::FlowCancelled { instead_of: operation });
+            self.cancel_with_flow();
+        }
+        passed
+    }
+
+    /// The lease is taken from its holder without ending the execution. Behind a cancelled gate the execution is cancelled,
+    /// and the answer is `false`; the lease ended as it did all the same: its holder had asked for nothing.
+    pub(crate) fn lose_lease(&mut self, end: LeaseEnd) -> bool {
+        self.end_lease(end);
+        let passed = self.pass_gate();
+        if !passed {
             self.cancel_with_flow();
         }
         passed

@@ -32,14 +32,14 @@ pub(crate) fn choose(change: &Change<'_>, command: &Suspend, early: Early<'_>) -
         .iter()
         .map(|choice| chosen(change, command.suspension_id, choice, early));
     let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
-    let mut keys = BTreeSet::new();
+    let (mut keys, mut ids) = (BTreeSet::new(), BTreeSet::new());
     match chosen
         .iter()
         .map(Chosen::waitpoint)
-        .find(|waitpoint| !keys.insert(&waitpoint.key))
+        .find(|waitpoint| !keys.insert(&waitpoint.key) || !ids.insert(waitpoint.id))
     {
         Some(twice) => {
-            let detail = format!("the suspension names waitpoint key {} twice", twice.key);
+            let detail = format!("the suspension names waitpoint {} ({}) twice", twice.key, twice.id);
             Err(Code::WaitpointAlreadyExists.because(detail))
         }
         None => Ok(chosen),

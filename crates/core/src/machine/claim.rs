@@ -200,13 +200,16 @@ pub enum Admitted {
     FlowCancelled,
 }
 
-/// Budgets and quota let the reservation pass: it becomes a grant that can be redeemed.
+/// Budgets and quota let the reservation pass: it becomes a grant that can be redeemed. Safe to repeat.
 pub fn admit(execution: &Execution, grant_id: GrantId, context: &Context) -> Result<Step<Admitted>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     check_grant(execution, &change, grant_id)?;
     if !change.pass_gate() {
         change.cancel_with_flow();
         return Ok(change.finish(Admitted::FlowCancelled));
+    }
+    if change.after.grant().is_some_and(|grant| grant.admitted) {
+        return Ok(change.finish(Admitted::Yes));
     }
     let expires_at = execution.grant().map(|grant| grant.expires_at);
     if let Some(grant) = change.runnable_mut().and_then(|runnable| runnable.grant.as_mut()) {
@@ -217,9 +220,13 @@ pub fn admit(execution: &Execution, grant_id: GrantId, context: &Context) -> Res
     Ok(change.finish(Admitted::Yes))
 }
 
-/// Budgets and quota let the reservation pass: it becomes a lease. Must be committed before the grant expires.
+/// Budgets and quota let the reservation pass: it becomes a lease. Must be committed before the grant expires. Safe to
+/// repeat: the claimant finds the lease that it took, whoever else has written the execution since.
 pub fn lease(execution: &Execution, claimant: &Claimant, context: &Context) -> Result<Step<Admitted>, Rejection> {
     let change = Change::begin(execution, context)?;
+    if redeemed_before(&change.after, claimant) {
+        return Ok(change.finish(Admitted::Yes));
+    }
     check_grant(execution, &change, claimant.grant_id)?;
     Ok(take(change, claimant, false))
 }

@@ -25,7 +25,7 @@ pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<
         reason: command.reason.clone(),
         category: command.category.clone(),
     };
-    let failed = end_failed_attempt(&mut change, failure, None);
+    let failed = end_failed_attempt(&mut change, failure, FailedBy::Holder);
     Ok(change.finish(failed))
 }
 
@@ -39,18 +39,30 @@ fn failed_before(end: &LeaseEnd) -> Failed {
     }
 }
 
-/// Ends the live lease and its attempt with `failure` and applies the retry policy. `end` says how the lease ended when it
-/// was not the worker who failed it.
-pub(crate) fn end_failed_attempt(change: &mut Change<'_>, failure: Failure, end: Option<LeaseEnd>) -> Failed {
+/// What made an attempt fail.
+#[derive(Clone, Copy)]
+pub(crate) enum FailedBy {
+    /// The worker that held its lease.
+    Holder,
+    /// Its attempt timeout: whoever held the lease did nothing, and is never told that it did.
+    Timeout,
+}
+
+/// Ends the live lease and its attempt with `failure` and applies the retry policy.
+pub(crate) fn end_failed_attempt(change: &mut Change<'_>, failure: Failure, by: FailedBy) -> Failed {
     let Some(delay_until) = retry_at(change, &failure) else {
-        change.end_lease(end.unwrap_or(LeaseEnd::Failed));
+        change.end_lease(match by {
+            FailedBy::Holder => LeaseEnd::Failed,
+            FailedBy::Timeout => LeaseEnd::TimedOut,
+        });
         change.terminate(Ending::failed(failure, ClosedReason::Failure));
         return Failed::TerminalFailed;
     };
-    if !change.leave_lease(
-        LeaseOperation::Fail,
-        end.unwrap_or(LeaseEnd::RetryScheduled { delay_until }),
-    ) {
+    let passed = match by {
+        FailedBy::Holder => change.leave_lease(LeaseOperation::Fail, LeaseEnd::RetryScheduled { delay_until }),
+        FailedBy::Timeout => change.lose_lease(LeaseEnd::TimedOut),
+    };
+    if !passed {
         return Failed::Cancelled;
     }
     let tier = change.after.attempt.as_ref().map_or(0, |attempt| attempt.tier + 1);

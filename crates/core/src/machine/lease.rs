@@ -1,20 +1,22 @@
-//! What a lease holder does: renew, release, update_progress, complete, delay, report_usage; and being asked to stop.
+//! What a lease holder does: renew, confirm, spawn, release, update_progress, complete, delay, report_usage; and being asked
+//! to stop.
 
 use super::budget::check_deltas;
 use super::change::{Change, Ending};
 use super::context::Context;
 use super::fence::{self, Fenced};
-use super::step::Step;
+use super::step::{Draft, Step};
 use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress, UsageRecorded,
 };
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
+use crate::id::FlowId;
 use crate::limits;
 use crate::name::RequestId;
 use crate::record::{
-    BlobKey, Delay, DelayReason, Effect, EffectKind, Execution, Happening, LeaseEnd, LeaseOperation, Progress,
-    RequestOutcome, StopRequest,
+    BlobKey, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation, Progress,
+    RecordKey, RequestOutcome, StopRequest,
 };
 use crate::time::Duration;
 
@@ -38,6 +40,42 @@ pub fn renew(execution: &Execution, command: &Renew, context: &Context) -> Resul
         };
     }
     Ok(change.finish(renewed))
+}
+
+/// active → active: the lease is marked as used by its holder, and nothing else changes. A frame is appended without
+/// writing the execution, so the first one under a lease confirms it: a lease that only streams does not go back unused.
+pub fn confirm(execution: &Execution, fence: Option<&Fence>, context: &Context) -> Result<Step<()>, Rejection> {
+    let fence = fence::given(fence)?;
+    let mut change = Change::begin(execution, context)?;
+    fence::hold(&mut change, fence)?;
+    Ok(change.finish(()))
+}
+
+/// The fence a call must show. One without is refused before anything else is looked at.
+pub fn require_fence(fence: Option<&Fence>) -> Result<&Fence, Rejection> {
+    fence::given(fence)
+}
+
+/// active → active: the holder adds to the flow its execution is a member of. What `draft` adds lands only while the lease
+/// is live; the execution is confirmed in the same transaction, or guarded on.
+///
+/// Call it before [`super::member::join`]: a new member that depends on its own parent then finds the parent in the draft.
+pub fn spawn(
+    draft: &mut Draft,
+    parent: &Execution,
+    fence: &Fence,
+    flow: FlowId,
+    context: &Context,
+) -> Result<(), Rejection> {
+    let id = parent.id;
+    if parent.definition.flow != Some(flow) {
+        return Err(Code::ExecutionNotInFlow.because(format!("execution {id} is not a member of flow {flow}")));
+    }
+    draft.merge(confirm(parent, Some(fence), context)?.draft);
+    if draft.execution(id).is_none() {
+        draft.guard(RecordKey::Execution(id));
+    }
+    Ok(())
 }
 
 /// Refuses a lease time outside 1 s – 24 h.

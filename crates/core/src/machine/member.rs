@@ -165,7 +165,15 @@ fn check_distinct(id: ExecutionId, depends_on: &[DependsOn]) -> Result<(), Rejec
             return Err(Code::DependencyAlreadyExists.because(format!("{} is named twice in depends_on", on.upstream)));
         }
     }
-    Ok(())
+    let mut edge_ids = BTreeSet::new();
+    match depends_on
+        .iter()
+        .filter_map(|on| on.edge_id)
+        .find(|edge_id| !edge_ids.insert(*edge_id))
+    {
+        Some(twice) => Err(Code::DependencyAlreadyExists.because(format!("edge {twice} is named twice in depends_on"))),
+        None => Ok(()),
+    }
 }
 
 /// The upstream as the draft creates it, or as it was loaded; then it must not change before this is committed.

@@ -16,9 +16,10 @@ use crate::command::operator::{
     Revoked, SetTags,
 };
 use crate::error::{Code, Rejection};
+use crate::id::GrantId;
 use crate::record::{
-    AttemptKind, CancelSource, Execution, Fence, GateState, Grant, Happening, Hold, Lease, LeaseEnd, OutcomeKind,
-    RequestOutcome,
+    AttemptKind, CancelSource, EffectKind, Execution, Fence, GateState, Grant, Happening, Hold, Lease, LeaseEnd,
+    OutcomeKind, RequestOutcome,
 };
 use crate::state::{EligibilityState, state_vector};
 
@@ -137,7 +138,7 @@ fn without_lease(change: Change<'_>, expected: Option<u64>) -> Result<Step<Revok
     Err(Code::NoActiveLease.because(format!("execution {} has no lease", change.after.id)))
 }
 
-/// waiting for another worker → granted to a given one.
+/// waiting for another worker → granted to a given one. Safe to repeat while the grant is open.
 pub fn issue_reclaim_grant(
     execution: &Execution,
     command: &IssueReclaimGrant,
@@ -145,6 +146,15 @@ pub fn issue_reclaim_grant(
 ) -> Result<Step<ReclaimGrant>, Rejection> {
     check_grant_ttl(command.grant_ttl)?;
     let mut change = Change::begin(execution, context)?;
+    if let Some(grant) = change.after.grant().filter(|grant| grant.id == command.grant_id) {
+        let (expires_at, admitted) = (grant.expires_at, grant.admitted);
+        return Ok(change.finish(ReclaimGrant::Issued { expires_at, admitted }));
+    }
+    if gives_slot_back(&change.after, command.grant_id) {
+        // Under the same id, the slot of the old grant and that of the new one are the same.
+        let id = execution.id;
+        return Err(Code::ExecutionNotReclaimable.because(format!("execution {id}: this grant was issued and is over")));
+    }
     if change.after.lease().is_some_and(Lease::is_expired) {
         time::reclaim(&mut change, LeaseEnd::Expired);
         match change.after.outcome().map(|outcome| outcome.kind) {
@@ -185,6 +195,11 @@ pub fn issue_reclaim_grant(
     }
     change.note(Happening::Granted, Some(format!("to {} as a reclaim", command.worker)));
     Ok(change.finish(ReclaimGrant::Issued { expires_at, admitted }))
+}
+
+fn gives_slot_back(execution: &Execution, grant: GrantId) -> bool {
+    let is_release = |kind: &EffectKind| matches!(kind, EffectKind::ReleaseSlot { grant_id, .. } if *grant_id == grant);
+    execution.outbox.iter().any(|effect| is_release(&effect.kind))
 }
 
 fn check_reclaimable(execution: &Execution) -> Result<(), Rejection> {

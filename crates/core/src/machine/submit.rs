@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::change::history_line;
-use super::context::Context;
+use super::context::{Context, Settings};
 use super::step::{Draft, Step, count_member};
 use crate::command::submit::{CreateExecution, Created, LaneState};
 use crate::digest::Digest;
@@ -37,7 +37,7 @@ pub fn create(
     known: Known<'_>,
     context: &Context,
 ) -> Result<Step<Created>, Rejection> {
-    validate(command, context)?;
+    validate(command, &context.settings)?;
     let content_digest = content_digest(command);
     if let Some(duplicate) = duplicate(id, &content_digest, known)? {
         return Ok(Step::unchanged(duplicate));
@@ -90,17 +90,21 @@ pub fn content_digest(command: &CreateExecution) -> String {
     Digest::of("submission", [&said[..], &command.input.bytes]).to_string()
 }
 
-fn validate(command: &CreateExecution, context: &Context) -> Result<(), Rejection> {
+/// Refuses a submission that is wrong whatever stands in the store.
+pub fn validate(command: &CreateExecution, settings: &Settings) -> Result<(), Rejection> {
     command.policy.validate()?;
     check_tags(&command.tags)?;
     check_priority(command.priority)?;
-    let max = context.settings.payload_bytes_max;
+    let max = settings.payload_bytes_max;
     if command.input.len() > max {
         let length = command.input.len();
         return Err(Code::PayloadTooLarge.because(format!("input has {length} bytes, more than {max}")));
     }
     if command.flow_id.is_none() && (!command.depends_on.is_empty() || command.edge_group_policy.is_some()) {
         return Err(Code::InvalidInput.because("depends_on and edge_group_policy need a flow_id"));
+    }
+    if command.flow_id.is_none() && command.parent_fence.is_some() {
+        return Err(Code::InvalidInput.because("parent_fence needs the flow_id of its execution's flow"));
     }
     Ok(())
 }

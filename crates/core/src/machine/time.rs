@@ -2,6 +2,7 @@
 
 use super::change::{Change, Ending};
 use super::context::Context;
+use super::fail::FailedBy;
 use super::step::{ClosedReason, Step};
 use super::{fail, suspend};
 use crate::error::Code;
@@ -30,21 +31,46 @@ pub fn advance(execution: &Execution, context: &Context) -> Step<()> {
     Change::settled(execution, context).finish(())
 }
 
-/// The timers of an execution, in the order in which they win when they fall on the same moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
+/// What can be due of an execution, in the order in which they win when they fall on the same moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The whole execution has run out of time.
     Deadline,
+    /// A request to stop was not followed in time.
     Stop,
+    /// The attempt used up its time.
     AttemptTimeout,
+    /// The lease was not renewed.
     LeaseExpiry,
+    /// The holder of an expired lease had its grace; another worker takes over.
     ReclaimGrace,
+    /// Nothing ended the suspension in time.
     SuspensionTimeout,
+    /// A promised execution was not claimed.
     GrantExpiry,
+    /// The pause before the next attempt or resumption is over.
     DelayOver,
+    /// Nobody needs the ended execution any more.
     Retention,
 }
 
-fn next_timer(execution: &Execution) -> Option<(Timestamp, Timer)> {
+impl Timer {
+    /// Every timer, in their order.
+    pub const ALL: [Timer; 9] = [
+        Timer::Deadline,
+        Timer::Stop,
+        Timer::AttemptTimeout,
+        Timer::LeaseExpiry,
+        Timer::ReclaimGrace,
+        Timer::SuspensionTimeout,
+        Timer::GrantExpiry,
+        Timer::DelayOver,
+        Timer::Retention,
+    ];
+}
+
+/// The timer of an execution that is due next, and when. What it owes to other records ([`due_at`]) is no timer.
+pub fn next_timer(execution: &Execution) -> Option<(Timestamp, Timer)> {
     timers(execution).into_iter().flatten().min()
 }
 
@@ -132,7 +158,7 @@ fn time_out_attempt(change: &mut Change<'_>) {
         reason: "the attempt used up its time".to_owned(),
         category: Category::timeout(),
     };
-    fail::end_failed_attempt(change, failure, Some(LeaseEnd::TimedOut));
+    fail::end_failed_attempt(change, failure, FailedBy::Timeout);
 }
 
 /// A lease ran out. If nobody ever used it, it goes back as if released, a few times in a row. Otherwise another worker
@@ -152,21 +178,17 @@ fn expire_lease(change: &mut Change<'_>) {
 fn take_back(change: &mut Change<'_>) {
     change.after.counts.unconfirmed_returns += 1;
     change.note(Happening::Returned, Some("nobody used the lease".to_owned()));
-    change.end_lease(LeaseEnd::Expired);
-    if change.pass_gate() {
+    if change.lose_lease(LeaseEnd::Expired) {
         let next_claim = change.same_attempt();
         change.requeue(next_claim, None);
-    } else {
-        change.cancel_with_flow();
     }
 }
 
 /// Takes the execution from its worker: the attempt is interrupted, the next claim starts another one.
 pub(crate) fn reclaim(change: &mut Change<'_>, end: LeaseEnd) {
     let revoked = end == LeaseEnd::Revoked;
-    change.end_lease(end);
-    if !change.pass_gate() {
-        return change.cancel_with_flow();
+    if !change.lose_lease(end) {
+        return;
     }
     if change.after.counts.reclaims >= change.after.definition.policy.reclaims_max() {
         let failure = Failure {

@@ -44,6 +44,9 @@ pub fn create_pending(
         .after
         .pending_waitpoints
         .retain(|pending| !pending.expires_at.has_come(now));
+    if let Some(first) = made_before(&change.after, command) {
+        return Ok(change.finish(first));
+    }
     check_room(&change.after, command)?;
     let waitpoint = Waitpoint {
         id: command.waitpoint_id,
@@ -66,6 +69,14 @@ pub fn create_pending(
     change.after.requests.remember(command.request_id.as_ref(), remembered);
     change.note(Happening::WaitpointCreated, Some(command.waitpoint_key.to_string()));
     Ok(change.finish(pending))
+}
+
+/// A fresh id tells a repetition too: whoever lost the reply and carries no request id asks with the same one.
+fn made_before(execution: &Execution, command: &CreatePendingWaitpoint) -> Option<PendingWaitpoint> {
+    let same = |pending: &&PendingWaitpoint| {
+        pending.waitpoint.id == command.waitpoint_id && pending.waitpoint.key == command.waitpoint_key
+    };
+    execution.pending_waitpoints.iter().find(same).cloned()
 }
 
 fn check_room(execution: &Execution, command: &CreatePendingWaitpoint) -> Result<(), Rejection> {

@@ -80,6 +80,7 @@ pub(crate) fn cancel_flow(world: &mut World, id: FlowId, policy: CancelFlowPolic
     let command = CancelFlow {
         reason: "not needed".to_owned(),
         policy,
+        wait: false,
     };
     decide(world, id, |loaded, context| flow::cancel(loaded, &command, context))
 }

@@ -244,6 +244,7 @@ impl Store {
         let command = CancelFlow {
             reason: "enough".to_owned(),
             policy,
+            wait: false,
         };
         self.about_flow(|loaded, context| flow::cancel(loaded, &command, context))
     }

@@ -126,6 +126,24 @@ fn a_replay_archives_the_attempt_that_ended_once() {
 }
 
 #[test]
+fn a_replay_that_finds_a_timed_out_and_expired_execution_archives_its_attempt_once() {
+    let policy = json!({
+        "retry_policy": {},
+        "timeout_policy": {"attempt_timeout_ms": 1_000, "execution_deadline_ms": 1_500},
+    });
+    let mut case = Case::with_policy(&policy).leased();
+    case.pass(seconds(10));
+    let past = Past {
+        archived: false,
+        has_failed_edges: false,
+    };
+    let command = ReplayExecution { request_id: None };
+    case.act(|execution, context| replay(execution, &command, past, context))
+        .unwrap();
+    assert_eq!(case.archived().len(), 1);
+}
+
+#[test]
 fn an_attempt_ends_as_its_lease_did() {
     use AttemptEndState as State;
     use ClosedReason as Closed;

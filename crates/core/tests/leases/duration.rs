@@ -3,8 +3,8 @@
 use ff_core::error::Code;
 use ff_core::machine::claim;
 use ff_core::machine::claim::Redeemed;
-use ff_core::machine::lease::{check_grant_ttl, check_lease_ttl};
-use ff_core::record::{AttemptKind, Happening, LeaseEnd};
+use ff_core::machine::lease::{check_grant_ttl, check_lease_ttl, confirm};
+use ff_core::record::{AttemptKind, Happening, LeaseEnd, Phase};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
 
@@ -25,6 +25,36 @@ fn a_first_lease_runs_10_seconds_until_it_is_renewed_and_then_as_long_as_asked()
     assert_eq!(renewed.stop_requested, None);
     assert_eq!(case.lease_record().expires_at, renewed.expires_at);
     assert!(case.lease_record().confirmed);
+}
+
+#[test]
+fn a_confirmed_lease_is_used_and_otherwise_as_it_was() {
+    let mut case = Case::new();
+    case.claim();
+    let (before, fence) = (case.execution(), case.fence());
+    assert_eq!(
+        code(case.act(|execution, context| confirm(execution, None, context))),
+        Code::FenceRequired
+    );
+    case.pass(SECOND);
+    case.act(|execution, context| confirm(execution, Some(&fence), context))
+        .unwrap();
+    let mut wanted = before;
+    wanted.updated_at = START + SECOND;
+    if let Phase::Active(lease) = &mut wanted.phase {
+        lease.confirmed = true;
+    }
+    assert_eq!(case.execution(), wanted);
+    assert!(case.draft.history.is_empty());
+    assert_eq!(case.draft.not_after, Some(START + seconds(10)));
+    case.act(|execution, context| confirm(execution, Some(&fence), context))
+        .unwrap();
+    assert!(case.draft.writes.is_empty(), "it was confirmed before");
+    case.pass(seconds(10));
+    assert_eq!(
+        code(case.act(|execution, context| confirm(execution, Some(&fence), context))),
+        Code::LeaseExpired
+    );
 }
 
 #[test]

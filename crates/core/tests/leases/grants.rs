@@ -122,6 +122,31 @@ fn a_grant_is_redeemed_once_and_only_by_its_holder() {
 }
 
 #[test]
+fn a_claim_decided_again_finds_what_it_took_although_somebody_else_has_written_since() {
+    let mut case = Case::with_quota();
+    let claimant = case.store.claimant().unwrap();
+    case.store.reserve(case.id, &claimant, HandOut::Lease).unwrap();
+    for first in [true, false] {
+        let answer = case.act(|execution, context| claim::lease(execution, &claimant, context));
+        assert_eq!(answer, Ok(Admitted::Yes));
+        assert_eq!(case.draft.is_empty(), !first);
+        case.hold();
+    }
+    assert_eq!(case.lease_record().grant, Some(claimant.grant_id));
+}
+
+#[test]
+fn a_reservation_is_admitted_once() {
+    let mut case = Case::with_quota();
+    let claimant = case.grant();
+    for first in [true, false] {
+        let answer = case.act(|execution, context| claim::admit(execution, claimant.grant_id, context));
+        assert_eq!(answer, Ok(Admitted::Yes));
+        assert_eq!(case.draft.is_empty(), !first);
+    }
+}
+
+#[test]
 fn a_grant_is_its_holders_until_the_moment_it_expires() {
     for (wait, refused) in [
         (Duration::from_millis(4_999), None),

@@ -10,6 +10,7 @@ mod repeats;
 #[path = "../running/mod.rs"]
 mod running;
 mod slots;
+mod spawn;
 mod stop;
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "this target needs only part of the builders")]

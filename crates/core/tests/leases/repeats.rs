@@ -68,6 +68,23 @@ fn a_repeat_behind_a_cancelled_gate_says_what_happened_instead() {
 }
 
 #[test]
+fn an_attempt_that_timed_out_behind_a_cancelled_gate_was_not_failed_by_its_worker() {
+    let policy = json!({"retry_policy": {}, "timeout_policy": {"attempt_timeout_ms": 1_000}});
+    let mut case = Case::member_with_policy(&policy).leased();
+    case.set_gate(GateState::Cancelled);
+    let command = Fail {
+        fence: Some(case.fence()),
+        reason: "it broke".to_owned(),
+        category: "transient".parse().unwrap(),
+    };
+    case.pass_and_pump(SECOND);
+    let outcome = case.execution().outcome().cloned().unwrap();
+    assert_eq!(outcome.cancel_source, Some(CancelSource::FlowCascade));
+    let late = case.act(|execution, context| fail::fail(execution, &command, context));
+    assert_eq!(code(late), Code::ExecutionNotActive);
+}
+
+#[test]
 fn a_member_that_leaves_its_lease_guards_on_its_gate() {
     let ends: [(Move, bool); 5] = [
         (|case| _ = case.release().unwrap(), true),

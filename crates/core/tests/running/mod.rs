@@ -85,6 +85,11 @@ impl Case {
 
     /// A member of an open flow.
     pub(crate) fn member() -> Self {
+        Self::member_with_policy(&json!({}))
+    }
+
+    /// A member of an open flow, with a policy.
+    pub(crate) fn member_with_policy(json: &Value) -> Self {
         let mut store = World::new();
         let flow_id = FlowId::from_uuid(store.mint());
         let state = GateState::Open;
@@ -96,6 +101,7 @@ impl Case {
             store,
             &CreateExecution {
                 flow_id,
+                policy: policy(json),
                 ..submission().unwrap()
             },
         )

@@ -19,10 +19,14 @@ use ff_core::time::Timestamp;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::{Fault, rows};
+use super::{Fault, Reading};
+use crate::clock::Clock;
+use crate::options::Options;
+use crate::queues::Queues;
+use crate::shared::Shared;
 
 /// A migrated database without a file.
-struct Scratch(Connection);
+struct Scratch(Connection, Shared);
 
 impl Scratch {
     fn new() -> Self {
@@ -30,7 +34,9 @@ impl Scratch {
         connection
             .execute_batch(include_str!("../../../migrations/0001_initial.sql"))
             .unwrap();
-        Self(connection)
+        let queues = Queues::load(&connection).unwrap();
+        let shared = Shared::new(Clock::start(Timestamp::default()), queues, &Options::new("nowhere"));
+        Self(connection, shared)
     }
 
     fn page(&self, of: &Listing, after: Option<Cursor>, limit: usize) -> Result<Page, Error> {
@@ -39,7 +45,12 @@ impl Scratch {
             after,
             limit,
         };
-        match rows(&self.0, &query, &[], Timestamp::default()) {
+        let reading = Reading {
+            connection: &self.0,
+            now: Timestamp::default(),
+            shared: &self.1,
+        };
+        match reading.rows(&query) {
             Ok((rows, next)) => Ok(Page {
                 now: Timestamp::default(),
                 rows,

@@ -10,8 +10,8 @@ mod told;
 use self::cut::Cut;
 use super::flaw::Flaw;
 use super::store::Store;
-use crate::Result;
 use crate::query::{Cursor, Listing, Page, Query, Rows};
+use crate::{Error, Result};
 
 /// The rows of a page, and where the next one starts.
 type Found = Result<(Rows, Option<Cursor>)>;
@@ -19,8 +19,8 @@ type Found = Result<(Rows, Option<Cursor>)>;
 impl Store {
     /// One page of a listing.
     pub(super) fn list(&mut self, query: &Query) -> Result<Page> {
-        if let Listing::Feed(partition) = query.of {
-            self.trim_feed(partition);
+        if let Listing::Feed(asked) = &query.of {
+            asked.iter().for_each(|(partition, _)| self.trim_feed(*partition));
         }
         let (rows, next) = self.rows(query)?;
         Ok(Page {
@@ -46,12 +46,13 @@ impl Store {
             Listing::Waitpoints(id) => self.list_waitpoints(*id, cut),
             Listing::Signals(id) => self.list_signals(*id, cut),
             Listing::History(subject) => self.list_history(subject, cut),
-            Listing::Feed(partition) => self.list_feed(*partition, query),
-            Listing::Blocked { partition, cause } => self.list_blocked(*partition, *cause, cut),
-            Listing::BlockedCauses(partition) => self.list_blocked_causes(*partition, cut),
-            Listing::QueuedUnder { partition, budget_id } => self.list_queued_under(*partition, *budget_id, cut),
-            Listing::LeasedUnder { partition, budget_id } => self.list_leased_under(*partition, *budget_id, cut),
-            Listing::Queues(partition) => self.list_queues(*partition, cut),
+            Listing::Feed(_) if query.after.is_some() => Err(Error::InvalidCursor),
+            Listing::Feed(asked) => self.list_feed(asked, query.limit),
+            Listing::Blocked { partitions, cause } => self.list_blocked(partitions, *cause, cut),
+            Listing::BlockedCauses(partitions) => self.list_blocked_causes(partitions, cut),
+            Listing::QueuedUnder { partitions, budget_id } => self.list_queued_under(partitions, *budget_id, cut),
+            Listing::LeasedUnder { partitions, budget_id } => self.list_leased_under(partitions, *budget_id, cut),
+            Listing::Queues(partitions) => self.list_queues(partitions, cut),
             Listing::Audit(partition) => self.list_audit(*partition, cut),
         }
     }

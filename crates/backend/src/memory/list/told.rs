@@ -1,16 +1,17 @@
 //! What happened: histories and feeds.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use ff_core::limits::PAGE_MAX;
 use ff_core::partition::Partition;
-use ff_core::record::HistorySubject;
+use ff_core::record::{HistoryLine, HistorySubject};
 
 use super::super::feed::Feed;
 use super::super::flaw::Flaw;
 use super::super::store::Store;
 use super::{Cut, Found};
-use crate::query::{Cursor, FeedPosition, Query, Rows};
+use crate::query::{FeedPosition, Rows};
 use crate::{Error, Result};
 
 impl Store {
@@ -22,34 +23,53 @@ impl Store {
         Ok((Rows::History(rows), next))
     }
 
-    pub(super) fn list_feed(&self, partition: Partition, query: &Query) -> Found {
-        let Some(feed) = self.partitions.get(&partition).map(|partition| &partition.feed) else {
-            return feed_start(query.after.as_ref(), &Feed::default()).map(|_| (Rows::Feed(Vec::new()), None));
-        };
-        let start = feed_start(query.after.as_ref(), feed)?;
-        let mut rest = feed
-            .lines
-            .range((start, Bound::Unbounded))
-            .map(|(position, line)| (*position, line.clone()));
-        let mut rows: Vec<_> = rest.by_ref().take(query.limit.clamp(1, PAGE_MAX)).collect();
-        let more = rest.next().is_some();
-        let next = rows.last().filter(|_| more).map(|(position, _)| position.cursor());
+    /// The lines of all feeds by position: what waits longest comes first, so that nobody waits for ever.
+    pub(super) fn list_feed(&self, asked: &[(Partition, Option<FeedPosition>)], limit: usize) -> Found {
+        let mut feeds = Vec::new();
+        for (partition, after) in asked {
+            feeds.push((*partition, self.feed_after(*partition, *after)?.peekable()));
+        }
+        let mut waiting: BTreeSet<(Rank, usize)> = BTreeSet::new();
+        for (n, (partition, lines)) in feeds.iter_mut().enumerate() {
+            waiting.extend(lines.peek().map(|(position, _)| (self.rank(*partition, *position), n)));
+        }
+        let mut rows = Vec::new();
+        while rows.len() < limit.clamp(1, PAGE_MAX)
+            && let Some((_, n)) = waiting.pop_first()
+        {
+            let (partition, lines) = &mut feeds[n];
+            rows.extend(
+                lines
+                    .next()
+                    .map(|(position, line)| (*partition, position, line.clone())),
+            );
+            waiting.extend(lines.peek().map(|(position, _)| (self.rank(*partition, *position), n)));
+        }
         if self.flawed(Flaw::FeedNotOrdered) {
             rows.reverse();
         }
-        Ok((Rows::Feed(rows), next))
+        Ok((Rows::Feed(rows), None))
+    }
+
+    /// The feed of a partition after a position, if it still holds all there ever was after it.
+    fn feed_after(
+        &self,
+        partition: Partition,
+        after: Option<FeedPosition>,
+    ) -> Result<impl Iterator<Item = (FeedPosition, &HistoryLine)>> {
+        let feed = self.partitions.get(&partition).map(|partition| &partition.feed);
+        let reaches_back = |position| feed.is_some_and(|feed| feed.reaches_back_to(position));
+        if !after.is_none_or(reaches_back) {
+            let oldest = feed.and_then(Feed::oldest);
+            return Err(Error::CursorExpired { partition, oldest });
+        }
+        Ok(feed.into_iter().flat_map(move |feed| feed.after(after)))
+    }
+
+    /// Where a line stands among those of all feeds.
+    fn rank(&self, partition: Partition, position: FeedPosition) -> Rank {
+        (self.flawed(Flaw::FeedStarvesOthers).then_some(partition), position)
     }
 }
 
-/// Where to start reading a feed, if it still holds all there ever was after the cursor.
-fn feed_start(after: Option<&Cursor>, feed: &Feed) -> Result<Bound<FeedPosition>> {
-    let Some(cursor) = after else {
-        return Ok(Bound::Unbounded);
-    };
-    let position = FeedPosition::of_cursor(cursor).ok_or(Error::InvalidCursor)?;
-    if feed.reaches_back_to(position) {
-        return Ok(Bound::Excluded(position));
-    }
-    let oldest = feed.lines.first_key_value().map(|(position, _)| *position);
-    Err(Error::CursorExpired { oldest })
-}
+type Rank = (Option<Partition>, FeedPosition);

@@ -44,8 +44,9 @@ pub fn advance(loaded: Loaded<'_>, context: &Context) -> Step<()> {
     if flow.deleting && !loaded.flow.deleting {
         draft.history.push(flow_line(&flow, context, Happening::Deleting, None));
     }
-    if flow.ended_at != loaded.flow.ended_at {
-        // Whoever looked meanwhile and found nothing to write has taken the nudge with it: look once more.
+    if flow.ended_at != loaded.flow.ended_at || flow.populated != loaded.flow.populated {
+        // Whoever looked meanwhile and found nothing to write has taken the nudge with it; and a failover may have taken the
+        // members this was decided from: look once more.
         draft.nudge(Nudge::always(RecordKey::Flow(flow.id)));
     }
     if gate != loaded.gate {
@@ -63,7 +64,7 @@ pub fn advance(loaded: Loaded<'_>, context: &Context) -> Step<()> {
 
 /// Takes over what the counters say.
 fn observe(flow: &mut Flow, loaded: Loaded<'_>, context: &Context, draft: &mut Draft) {
-    flow.populated |= loaded.counts.members > 0;
+    flow.populated = loaded.counts.members > 0;
     let ended = loaded.counts.members > 0 && loaded.counts.open == 0;
     if ended && flow.ended_at.is_none() {
         flow.ended_at = Some(loaded.now(context));

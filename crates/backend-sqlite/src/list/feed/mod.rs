@@ -1,0 +1,141 @@
+//! The feeds of partitions, oldest line first. All partitions share one table in the order of commits, which makes a line cost
+//! one append; a reader walks along it and passes over the spans that hold nothing new for it.
+
+mod spans;
+
+use std::collections::BTreeMap;
+
+use ff_backend::Error;
+use ff_backend::query::{FeedLine, FeedPosition, Query, Rows};
+use ff_core::partition::{Family, Partition};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+pub(crate) use self::spans::Spans;
+
+use super::Found;
+use super::cursor::page_limit;
+
+use crate::key::index;
+use crate::record::from_json;
+
+/// The table as it stands.
+struct Feed<'f> {
+    connection: &'f Connection,
+    spans: &'f mut Spans,
+    /// The last row that was trimmed.
+    floor: u64,
+    /// The last row ever written.
+    head: u64,
+}
+
+/// After which row each feed that is asked for is read on.
+type Starts = BTreeMap<u16, u64>;
+
+/// The lines of the feeds after the positions a reader names, in the order they were written: no feed keeps another waiting.
+pub(super) fn feed(
+    connection: &Connection,
+    asked: &[(Partition, Option<FeedPosition>)],
+    query: &Query,
+    spans: &mut Spans,
+) -> Found {
+    if query.after.is_some() {
+        return Err(Error::InvalidCursor.into());
+    }
+    let mut feed = Feed::open(connection, spans)?;
+    let mut starts = Starts::new();
+    for (partition, after) in asked.iter().filter(|(partition, _)| partition.family == Family::Flow) {
+        match feed.start(*partition, *after)? {
+            Some(row) => _ = starts.insert(index(*partition), row),
+            None => return Err(feed.expired(*partition)?.into()),
+        }
+    }
+    let rows = feed.lines(&starts, page_limit(query))?;
+    Ok((Rows::Feed(rows), None))
+}
+
+impl<'f> Feed<'f> {
+    fn open(connection: &'f Connection, spans: &'f mut Spans) -> rusqlite::Result<Self> {
+        let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_extent.sql"))?;
+        let (floor, head) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        spans.forget_through(floor);
+        Ok(Self {
+            connection,
+            spans,
+            floor,
+            head,
+        })
+    }
+
+    /// The row after which to read, if the feed still holds all there ever was after the position.
+    fn start(&self, partition: Partition, after: Option<FeedPosition>) -> rusqlite::Result<Option<u64>> {
+        let Some(position) = after else {
+            return Ok(Some(self.floor));
+        };
+        let row = position.sequence;
+        let forgotten = row < self.floor && row < last_trimmed(self.connection, partition)?;
+        // A row with another time was written after a failover or a restored backup lost the one the reader saw.
+        let lost = row > self.head || (row > self.floor && position_at(self.connection, row)? != Some(position));
+        Ok((!forgotten && !lost).then(|| row.max(self.floor)))
+    }
+
+    fn expired(&mut self, partition: Partition) -> rusqlite::Result<Error> {
+        let from_the_floor = Starts::from([(index(partition), self.floor)]);
+        let oldest = self.lines(&from_the_floor, 1)?;
+        let oldest = oldest.first().map(|(_, position, _)| *position);
+        Ok(Error::CursorExpired { partition, oldest })
+    }
+
+    /// The first lines of the feeds after their starts.
+    fn lines(&mut self, starts: &Starts, limit: usize) -> rusqlite::Result<Vec<FeedLine>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(include_str!("../../../sql/list_feed.sql"))?;
+        let mut found = Vec::new();
+        let mut passed = starts.values().min().copied().unwrap_or(self.head);
+        while found.len() < limit
+            && let Some((after, end)) = self.spans.next_of(self.connection, starts, (passed, self.head))?
+        {
+            let mut rows = statement.query((after, end))?;
+            while found.len() < limit
+                && let Some(row) = rows.next()?
+            {
+                found.extend(line_after(row, starts)?);
+            }
+            passed = end;
+        }
+        Ok(found)
+    }
+}
+
+/// The line of a row, if it is after the start of its feed.
+fn line_after(row: &Row<'_>, starts: &Starts) -> rusqlite::Result<Option<FeedLine>> {
+    let (sequence, partition): (u64, u16) = (row.get(0)?, row.get(1)?);
+    if starts.get(&partition).is_none_or(|start| sequence <= *start) {
+        return Ok(None);
+    }
+    let position = FeedPosition {
+        sequence,
+        millis: row.get(2)?,
+    };
+    let line = from_json(row.get_ref(3)?.as_str()?)?;
+    Ok(Some((Partition::flow(partition), position, line)))
+}
+
+/// The last row of the partition that was trimmed; 0 when none ever was.
+fn last_trimmed(connection: &Connection, partition: Partition) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_trimmed.sql"))?;
+    let row = statement.query_row([index(partition)], |row| row.get(0)).optional()?;
+    Ok(row.unwrap_or(0))
+}
+
+/// The position of a row, if it is there.
+fn position_at(connection: &Connection, row: u64) -> rusqlite::Result<Option<FeedPosition>> {
+    let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_position.sql"))?;
+    let position = statement.query_row([row], |row| {
+        Ok(FeedPosition {
+            sequence: row.get(0)?,
+            millis: row.get(1)?,
+        })
+    });
+    position.optional()
+}

@@ -1,0 +1,89 @@
+//! Which partitions have lines in which stretch of the feed, so that a reader passes over the stretches of others. An index
+//! in the database would cost every line a second place to be written to; this is learned once by whoever reads first.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use super::Starts;
+
+/// Rows of a span.
+const ROWS: u64 = 4_096;
+
+/// What is known of the feed: half a kilobyte for each of its spans in a store of 256 partitions.
+#[derive(Debug, Default)]
+pub(crate) struct Spans(BTreeMap<u64, Span>);
+
+/// A stretch of the feed, as far as it is known. What is written later or trimmed meanwhile makes it no less true.
+#[derive(Debug)]
+struct Span {
+    /// The last row that was looked at.
+    through: u64,
+    /// The number inside the span, from 1, of each partition's last line in it; 0: it has none.
+    last: Vec<u16>,
+}
+
+impl Spans {
+    /// The first stretch of rows after `next`, up to `head`, that holds a line some reader starts before: after which row it
+    /// begins, and with which it ends.
+    pub(super) fn next_of(
+        &mut self,
+        connection: &Connection,
+        starts: &Starts,
+        (mut next, head): (u64, u64),
+    ) -> rusqlite::Result<Option<(u64, u64)>> {
+        while next < head {
+            let number = next / ROWS;
+            let end = head.min((number + 1) * ROWS);
+            let span = self.0.entry(number).or_insert_with(|| Span::unknown(number));
+            span.learn(connection, number, end)?;
+            if span.holds_any(number, starts) {
+                return Ok(Some((next, end)));
+            }
+            next = end;
+        }
+        Ok(None)
+    }
+
+    /// Forgets the spans that were trimmed.
+    pub(super) fn forget_through(&mut self, floor: u64) {
+        self.0 = self.0.split_off(&(floor / ROWS));
+    }
+}
+
+impl Span {
+    const fn unknown(number: u64) -> Self {
+        Self {
+            through: number * ROWS,
+            last: Vec::new(),
+        }
+    }
+
+    /// Looks at the rows up to `end` that were not looked at yet.
+    fn learn(&mut self, connection: &Connection, number: u64, end: u64) -> rusqlite::Result<()> {
+        if self.through >= end {
+            return Ok(());
+        }
+        let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_span.sql"))?;
+        let mut rows = statement.query((self.through, end))?;
+        while let Some(row) = rows.next()? {
+            let (row, partition): (u64, u16) = (row.get(0)?, row.get(1)?);
+            let partition = usize::from(partition);
+            if self.last.len() <= partition {
+                self.last.resize(partition + 1, 0);
+            }
+            self.last[partition] = u16::try_from(row - number * ROWS).unwrap_or(u16::MAX);
+        }
+        self.through = end;
+        Ok(())
+    }
+
+    /// Whether any feed has a line here after its start.
+    fn holds_any(&self, number: u64, starts: &Starts) -> bool {
+        let last = |partition: u16| self.last.get(usize::from(partition)).copied().unwrap_or(0);
+        starts.iter().any(|(partition, start)| {
+            let last = last(*partition);
+            last > 0 && number * ROWS + u64::from(last) > *start
+        })
+    }
+}

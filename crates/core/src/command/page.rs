@@ -1,0 +1,44 @@
+//! Pages: every listing is bounded and goes on from a cursor.
+
+use crate::error::{Code, Rejection};
+use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+use crate::name::Namespace;
+use crate::token::SignedCursor;
+
+/// Which page of a listing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageRequest {
+    /// Where to go on; absent: from the beginning.
+    pub cursor: Option<SignedCursor>,
+    /// At most this many; absent: 50, at most 1,000.
+    pub limit: Option<usize>,
+}
+
+impl PageRequest {
+    /// How many are wanted at most.
+    pub fn limit(&self) -> Result<usize, Rejection> {
+        let limit = self.limit.unwrap_or(PAGE_DEFAULT);
+        if !(1..=PAGE_MAX).contains(&limit) {
+            return Err(Code::InvalidInput.because(format!("a page has 1 to {PAGE_MAX} entries, not {limit}")));
+        }
+        Ok(limit)
+    }
+}
+
+/// One page of a listing. It may be shorter than asked for, or empty, and still have a next one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    /// The entries.
+    pub items: Vec<T>,
+    /// Where to go on; absent: that was all.
+    pub next: Option<SignedCursor>,
+}
+
+/// Asks for everything of one kind in a namespace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListOf {
+    /// The tenant.
+    pub namespace: Namespace,
+    /// Which page.
+    pub page: PageRequest,
+}

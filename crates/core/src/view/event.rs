@@ -1,0 +1,63 @@
+//! How the feed of lifecycle events is read.
+
+use crate::id::FlowId;
+use crate::name::{LaneId, Namespace};
+use crate::record::HistoryLine;
+use crate::time::Duration;
+use crate::token::SignedCursor;
+
+/// Asks for lifecycle events.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadEvents {
+    /// Where to go on; absent: from the oldest event kept.
+    pub cursor: Option<SignedCursor>,
+    /// Which events.
+    pub filter: EventFilter,
+    /// At most this many; absent: 50, at most 1,000.
+    pub limit: Option<usize>,
+    /// How long to wait for the first one, at most 30 s.
+    pub wait: Duration,
+}
+
+/// Which events. Everything given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Of this tenant.
+    pub namespace: Option<Namespace>,
+    /// Of this lane.
+    pub lane: Option<LaneId>,
+    /// Of this flow.
+    pub flow_id: Option<FlowId>,
+    /// Of this kind of execution or flow.
+    pub kind: Option<String>,
+}
+
+impl EventFilter {
+    /// Whether a line passes.
+    pub fn passes(&self, line: &HistoryLine) -> bool {
+        self.namespace
+            .as_ref()
+            .is_none_or(|namespace| line.namespace == *namespace)
+            && self.lane.as_ref().is_none_or(|lane| line.lane.as_ref() == Some(lane))
+            && self.flow_id.is_none_or(|flow| line.flow_id == Some(flow))
+            && self.kind.as_ref().is_none_or(|kind| line.kind == *kind)
+    }
+}
+
+/// One event: something that happened, and where a reader goes on after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Goes on after this event.
+    pub cursor: SignedCursor,
+    /// What happened.
+    pub line: HistoryLine,
+}
+
+/// Some events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Events {
+    /// In order within a partition, and so within an execution and a flow.
+    pub events: Vec<Event>,
+    /// Goes on after everything that was looked at, also what the filter left out.
+    pub next: SignedCursor,
+}

@@ -1,0 +1,143 @@
+//! How an execution is read.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::command::page::PageRequest;
+use crate::id::{ExecutionId, FlowId, SuspensionId};
+use crate::name::{ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use crate::record::{Counts, Failure, Progress, ReasonCode, ResumeCondition, Tags, TimeoutBehavior, WaitpointRef};
+use crate::state::{PublicState, StateVector};
+use crate::time::{Duration, Timestamp};
+
+/// Everything about one execution but its bytes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExecutionView {
+    /// Its name.
+    pub execution_id: ExecutionId,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// The queue.
+    pub lane_id: LaneId,
+    /// Which handler runs it.
+    pub execution_kind: ExecutionKind,
+    /// Higher runs first.
+    pub priority: u16,
+    /// Who submitted it.
+    pub creator_identity: Option<Identity>,
+    /// Where it stands, with what is in its way.
+    #[serde(flatten)]
+    pub state: StateView,
+    /// When it was submitted.
+    pub created_at: Timestamp,
+    /// When its current or last attempt started.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Not handed out before.
+    pub delay_until: Option<Timestamp>,
+    /// Expires then.
+    pub deadline_at: Option<Timestamp>,
+    /// Index of the current or last attempt.
+    pub attempt_index: Option<u32>,
+    /// How many attempts were started.
+    pub attempt_count: u32,
+    /// What was counted so far.
+    pub counts: Counts,
+    /// The flow it belongs to.
+    pub flow_id: Option<FlowId>,
+    /// What its worker last said.
+    pub progress: Option<Progress>,
+    /// The user's labels.
+    pub tags: Arc<Tags>,
+    /// Who has it.
+    pub worker: Option<WorkerId>,
+    /// In which process slot.
+    pub worker_instance: Option<WorkerInstanceId>,
+    /// Epoch of its latest lease.
+    pub lease_epoch: u64,
+    /// When the lease ends unless renewed.
+    pub lease_expires_at: Option<Timestamp>,
+    /// To whom it is promised.
+    pub grant: Option<GrantView>,
+    /// Why it was cancelled, expired or skipped.
+    pub reason: Option<String>,
+    /// What went wrong.
+    pub failure: Option<Failure>,
+    /// Bytes of its result.
+    pub result_bytes: Option<u64>,
+    /// The open suspension.
+    pub suspension: Option<SuspensionView>,
+}
+
+/// To whom an execution is promised.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GrantView {
+    /// Who may redeem it.
+    pub worker: WorkerId,
+    /// Until when.
+    pub expires_at: Timestamp,
+}
+
+/// An open suspension as it is read: without tokens.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SuspensionView {
+    /// Its name.
+    pub suspension_id: SuspensionId,
+    /// Why it waits.
+    pub reason_code: ReasonCode,
+    /// Since when.
+    pub since: Timestamp,
+    /// When waiting ends.
+    pub timeout_at: Option<Timestamp>,
+    /// What happens then.
+    pub timeout_behavior: TimeoutBehavior,
+    /// Its timeout passed and a person was called.
+    pub escalated: bool,
+    /// What must hold for it to go on.
+    pub resume_condition: ResumeCondition,
+    /// Where signals arrive.
+    pub waitpoints: Vec<WaitpointRef>,
+}
+
+/// Where an execution stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StateView {
+    /// One word for a person.
+    pub public_state: PublicState,
+    /// All seven dimensions.
+    pub state_vector: StateVector,
+    /// Why it waits, for a person.
+    pub blocking_detail: Option<String>,
+}
+
+/// Waits for an execution to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitForEnd {
+    /// How long, at most 30 s.
+    pub wait: Duration,
+}
+
+/// Asks for executions. Everything given must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListExecutions {
+    /// Of this tenant.
+    pub namespace: Option<Namespace>,
+    /// Of this lane.
+    pub lane: Option<LaneId>,
+    /// In this state.
+    pub state: Option<PublicState>,
+    /// Of this kind.
+    pub kind: Option<ExecutionKind>,
+    /// With this tag.
+    pub tag: Option<(String, String)>,
+    /// Members of this flow.
+    pub flow_id: Option<FlowId>,
+    /// Created at or after this moment.
+    pub created_from: Option<Timestamp>,
+    /// Created before this moment.
+    pub created_before: Option<Timestamp>,
+    /// Which page.
+    pub page: PageRequest,
+}

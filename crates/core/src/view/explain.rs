@@ -1,0 +1,66 @@
+//! Why an execution is not running.
+
+use serde::Serialize;
+
+use super::StateView;
+use crate::id::ExecutionId;
+use crate::name::WorkerInstanceId;
+
+/// Every condition between an execution and a worker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Which execution.
+    pub execution_id: ExecutionId,
+    /// Where it stands.
+    pub state: StateView,
+    /// Each condition with its current value, in the order they are shown. Empty once it has ended.
+    pub conditions: Vec<Condition>,
+    /// Live workers of its lane that lack the fewest capabilities, at most 5.
+    pub nearest_workers: Vec<NearestWorker>,
+}
+
+/// One condition between an execution and a worker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Condition {
+    /// Which one.
+    pub hindrance: Hindrance,
+    /// Whether it holds the execution back now.
+    pub blocks: bool,
+    /// Its current value, for a person.
+    pub detail: String,
+}
+
+/// What can stand between an execution and a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hindrance {
+    /// An operator's hold.
+    Hold,
+    /// A suspension waits for signals.
+    Suspension,
+    /// A worker has it, or was promised it.
+    Ownership,
+    /// A delay or backoff.
+    Delay,
+    /// Its dependencies.
+    Dependencies,
+    /// The gate of its flow.
+    FlowGate,
+    /// The state of its lane.
+    Lane,
+    /// One of its budgets.
+    Budget,
+    /// Its quota.
+    Quota,
+    /// No live worker offers what it requires.
+    Capabilities,
+}
+
+/// A live worker and what it lacks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NearestWorker {
+    /// Which process slot.
+    pub instance: WorkerInstanceId,
+    /// Required capabilities it does not offer.
+    pub missing: Vec<String>,
+}

@@ -1,0 +1,66 @@
+//! How a flow is read.
+
+use std::sync::Arc;
+
+use crate::command::page::PageRequest;
+use crate::id::{ExecutionId, FlowId};
+use crate::machine::flow::{Counts, FlowState};
+use crate::machine::group;
+use crate::name::{FlowKind, Namespace};
+use crate::record::{EdgeGroupPolicy, FlowCancellation, GateState, Tags};
+use crate::time::Timestamp;
+
+/// A flow with its derived state and exact counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowView {
+    /// Its name.
+    pub flow_id: FlowId,
+    /// The tenant.
+    pub namespace: Namespace,
+    /// What kind of graph it is.
+    pub flow_kind: FlowKind,
+    /// The user's labels.
+    pub tags: Arc<Tags>,
+    /// Derived from its gate and its members.
+    pub state: FlowState,
+    /// What may still be added and claimed.
+    pub gate: GateState,
+    /// Members, by state.
+    pub counts: Counts,
+    /// Moves with every staged edge.
+    pub graph_revision: u64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When its last open member ended.
+    pub ended_at: Option<Timestamp>,
+    /// Its cancellation, once asked for.
+    pub cancellation: Option<FlowCancellation>,
+}
+
+/// The inbound edges of one member and what is counted over them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupView {
+    /// The member.
+    pub execution_id: ExecutionId,
+    /// How they join.
+    pub policy: EdgeGroupPolicy,
+    /// An edge was applied: the policy can no longer change.
+    pub fixed: bool,
+    /// They hold the member back.
+    pub waiting: bool,
+    /// What is counted.
+    pub counts: group::Counts,
+}
+
+/// Asks for flows. Everything given must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListFlows {
+    /// Of this tenant.
+    pub namespace: Option<Namespace>,
+    /// Of this kind.
+    pub kind: Option<FlowKind>,
+    /// With this tag.
+    pub tag: Option<(String, String)>,
+    /// Which page.
+    pub page: PageRequest,
+}

@@ -1,0 +1,27 @@
+//! How a lane is read.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::command::submit::LaneState;
+use crate::name::{LaneId, Namespace};
+use crate::state::PublicState;
+use crate::time::Timestamp;
+
+/// A lane with how much of it is in which state.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LaneView {
+    /// The tenant.
+    pub namespace: Namespace,
+    /// Its name.
+    pub lane_id: LaneId,
+    /// Whether it accepts and hands out.
+    pub state: LaneState,
+    /// Executions by state.
+    pub depth: BTreeMap<PublicState, u64>,
+    /// When the oldest execution that waits for a worker was created.
+    pub oldest_eligible: Option<Timestamp>,
+    /// Executions this server saw end per second, over the last minute.
+    pub throughput: f64,
+}
