@@ -1,0 +1,153 @@
+//! Lanes: created on first use, paused, drained and disabled.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_core::command::lane::SetLaneState;
+use ff_core::command::operator::Changed;
+use ff_core::command::submit::LaneState;
+use ff_core::fabric::Result;
+use ff_core::limits::LANES_MAX;
+use ff_core::machine::lane;
+use ff_core::name::{LaneId, Namespace};
+use ff_core::record::Lane;
+
+use super::{BELIEVED_FOR, names};
+use crate::engine::Engine;
+use crate::fault::internal;
+
+/// Lanes as they were last read, by the name of their setting.
+#[derive(Default)]
+pub(crate) struct Lanes {
+    known: Mutex<HashMap<String, (LaneState, Duration)>>,
+}
+
+impl Lanes {
+    /// Forgets the lane a setting holds.
+    pub(crate) fn forget(&self, key: &str) {
+        self.known().remove(key);
+    }
+
+    /// Forgets every lane.
+    pub(crate) fn forget_all(&self) {
+        self.known().clear();
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, (LaneState, Duration)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// What a lane accepts and hands out, at most two seconds old. One nobody has used is active.
+    pub(crate) async fn lane_state(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
+        let key = names::lane(namespace, lane);
+        if let Some(state) = self.known_lane(&key) {
+            return Ok(state);
+        }
+        let state = match self.store().setting(SettingsOp::Get { key: key.clone() }).await? {
+            SettingsReply::Found(setting) => parse(&setting)?.state,
+            _ => return Ok(LaneState::default()),
+        };
+        self.learn_lane(key, state);
+        Ok(state)
+    }
+
+    /// The same for a submission, which creates the lane on first use.
+    pub(crate) async fn use_lane(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
+        let key = names::lane(namespace, lane);
+        match self.known_lane(&key) {
+            Some(state) => Ok(state),
+            None => Ok(self.stored_lane(namespace, lane, key).await?.0.state),
+        }
+    }
+
+    /// Says what a lane accepts and hands out.
+    pub(crate) async fn change_lane(&self, command: &SetLaneState) -> Result<Changed> {
+        let key = names::lane(&command.namespace, &command.lane_id);
+        loop {
+            let (before, revision) = self
+                .stored_lane(&command.namespace, &command.lane_id, key.clone())
+                .await?;
+            let (after, changed) = lane::set_state(&before, command.state, &self.context(self.store_time().await?));
+            if changed == Changed::Already {
+                return Ok(changed);
+            }
+            let put = put(key.clone(), &after, Expected::Revision(revision))?;
+            if let SettingsReply::Found(_) = self.store().setting(put).await? {
+                self.learn_lane(key, after.state);
+                return Ok(changed);
+            }
+        }
+    }
+
+    /// The lane and its revision in the store, created if nobody has used it.
+    async fn stored_lane(&self, namespace: &Namespace, name: &LaneId, key: String) -> Result<(Lane, u64)> {
+        loop {
+            if let SettingsReply::Found(setting) = self.store().setting(SettingsOp::Get { key: key.clone() }).await? {
+                let lane = parse(&setting)?;
+                self.learn_lane(key, lane.state);
+                return Ok((lane, setting.revision));
+            }
+            let others = self.count_lanes(namespace).await?;
+            let lane = lane::create(namespace, name, others, &self.context(self.store_time().await?))?;
+            let put = put(key.clone(), &lane, Expected::Absent)?;
+            if let SettingsReply::Found(setting) = self.store().setting(put).await? {
+                self.learn_lane(key, lane.state);
+                return Ok((lane, setting.revision));
+            }
+        }
+    }
+
+    /// Every lane of a namespace that was ever used, with its state.
+    pub(crate) async fn all_lanes(&self, namespace: &Namespace) -> Result<Vec<Lane>> {
+        let list = SettingsOp::List {
+            prefix: names::lanes(namespace),
+            after: None,
+            limit: LANES_MAX,
+        };
+        match self.store().setting(list).await? {
+            SettingsReply::Page(lanes) => lanes.iter().map(parse).collect(),
+            _ => Err(internal("a list of settings was answered with something else")),
+        }
+    }
+
+    async fn count_lanes(&self, namespace: &Namespace) -> Result<usize> {
+        let list = SettingsOp::List {
+            prefix: names::lanes(namespace),
+            after: None,
+            limit: LANES_MAX,
+        };
+        match self.store().setting(list).await? {
+            SettingsReply::Page(lanes) => Ok(lanes.len()),
+            _ => Err(internal("a list of settings was answered with something else")),
+        }
+    }
+
+    fn known_lane(&self, key: &str) -> Option<LaneState> {
+        let now = self.host().elapsed();
+        let (state, at) = self.shared.directory.lanes.known().get(key).copied()?;
+        (now.saturating_sub(at) < BELIEVED_FOR).then_some(state)
+    }
+
+    fn learn_lane(&self, key: String, state: LaneState) {
+        let now = self.host().elapsed();
+        self.shared.directory.lanes.known().insert(key, (state, now));
+    }
+}
+
+fn parse(setting: &Setting) -> Result<Lane> {
+    serde_json::from_value(setting.value.clone()).map_err(|error| internal(&format!("{}: {error}", setting.key)))
+}
+
+fn put(key: String, lane: &Lane, expected: Expected) -> Result<SettingsOp> {
+    let value = serde_json::to_value(lane).map_err(|error| internal(&error.to_string()))?;
+    Ok(SettingsOp::Put {
+        key,
+        value,
+        expected,
+        ttl: None,
+    })
+}

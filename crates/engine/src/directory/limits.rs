@@ -1,0 +1,97 @@
+//! Which budgets and quota policies there are.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_core::command::budget::BudgetState;
+use ff_core::command::quota::QuotaState;
+use ff_core::fabric::Result;
+use ff_core::id::{BudgetId, QuotaPolicyId};
+use ff_core::machine::{budget, quota};
+use ff_core::name::Namespace;
+use ff_core::policy::Policy;
+use ff_core::record::Cause;
+
+use super::BELIEVED_FOR;
+use crate::engine::Engine;
+
+/// Namespaces of the budgets and quota policies seen lately.
+#[derive(Default)]
+pub(crate) struct Limits {
+    seen: Mutex<HashMap<Cause, (Namespace, Duration)>>,
+}
+
+impl Limits {
+    /// Forgets one of them.
+    pub(crate) fn forget(&self, cause: Cause) {
+        self.seen().remove(&cause);
+    }
+
+    /// Forgets what was seen.
+    pub(crate) fn forget_all(&self) {
+        self.seen().clear();
+    }
+
+    fn seen(&self) -> MutexGuard<'_, HashMap<Cause, (Namespace, Duration)>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Refuses a policy that names a budget or quota policy the namespace does not have.
+    pub(crate) async fn check_limits(&self, namespace: &Namespace, policy: &Policy) -> Result<()> {
+        for id in &policy.budget_ids {
+            self.check_budget(namespace, *id).await?;
+        }
+        match policy.quota_policy_id {
+            Some(id) => self.check_quota_policy(namespace, id).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a budget the namespace does not have.
+    pub(crate) async fn check_budget(&self, namespace: &Namespace, id: BudgetId) -> Result<()> {
+        if self.knows(namespace, Cause::Budget(id)) {
+            return Ok(());
+        }
+        match self.store().budget(BudgetCall::Get(id)).await?.1? {
+            BudgetAnswer::Budget(view) if view.namespace == *namespace && view.state != BudgetState::Deleted => {
+                self.learn_limit(namespace, Cause::Budget(id));
+                Ok(())
+            }
+            _ => Err(budget::not_found(id)),
+        }
+    }
+
+    async fn check_quota_policy(&self, namespace: &Namespace, id: QuotaPolicyId) -> Result<()> {
+        if self.knows(namespace, Cause::Quota(id)) {
+            return Ok(());
+        }
+        match self.store().quota(QuotaCall::Get(id)).await?.1? {
+            QuotaAnswer::Policy(view) if view.namespace == *namespace && view.state != QuotaState::Deleted => {
+                self.learn_limit(namespace, Cause::Quota(id));
+                Ok(())
+            }
+            _ => Err(quota::not_found(id)),
+        }
+    }
+
+    fn knows(&self, namespace: &Namespace, cause: Cause) -> bool {
+        let now = self.host().elapsed();
+        let seen = self.shared.directory.limits.seen();
+        seen.get(&cause)
+            .is_some_and(|(of, at)| of == namespace && now.saturating_sub(*at) < BELIEVED_FOR)
+    }
+
+    fn learn_limit(&self, namespace: &Namespace, cause: Cause) {
+        let now = self.host().elapsed();
+        self.shared
+            .directory
+            .limits
+            .seen()
+            .insert(cause, (namespace.clone(), now));
+    }
+}

@@ -1,0 +1,44 @@
+//! Small shared state of the store, remembered for at most two seconds: lanes, signing keys, workers, and which budgets and
+//! quota policies there are.
+
+pub(crate) mod keys;
+mod lanes;
+mod limits;
+mod names;
+mod workers;
+
+pub(crate) use keys::Keys;
+pub(crate) use lanes::Lanes;
+pub(crate) use limits::Limits;
+pub(crate) use workers::{Roster, WorkerSeen};
+
+use std::time::Duration;
+
+/// How long anything here is believed.
+pub(crate) const BELIEVED_FOR: Duration = Duration::from_secs(2);
+
+/// What is remembered.
+#[derive(Default)]
+pub(crate) struct Directory {
+    pub(crate) lanes: Lanes,
+    pub(crate) keys: Keys,
+    pub(crate) limits: Limits,
+    pub(crate) roster: Roster,
+}
+
+impl Directory {
+    /// A setting changed: whatever was remembered of it is read again.
+    pub(crate) fn setting_changed(&self, key: &str) {
+        self.lanes.forget(key);
+        self.keys.forget(key);
+        self.roster.forget(key);
+    }
+
+    /// Anything may have changed.
+    pub(crate) fn forget_all(&self) {
+        self.lanes.forget_all();
+        self.keys.forget_all();
+        self.roster.forget_all();
+        self.limits.forget_all();
+    }
+}

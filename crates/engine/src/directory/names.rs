@@ -1,0 +1,31 @@
+//! Names of settings.
+
+use ff_core::name::{LaneId, Namespace, WorkerInstanceId};
+
+/// The signing keys.
+pub(crate) const KEYS: &str = "keys/waitpoints";
+
+/// The lanes of a namespace.
+pub(crate) fn lanes(namespace: &Namespace) -> String {
+    format!("lane/{}/", escaped(namespace.as_str()))
+}
+
+/// One lane.
+pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {
+    format!("{}{}", lanes(namespace), escaped(lane.as_str()))
+}
+
+/// The workers of a namespace.
+pub(crate) fn workers(namespace: &Namespace) -> String {
+    format!("worker/{}/", escaped(namespace.as_str()))
+}
+
+/// One process slot of a worker.
+pub(crate) fn worker(namespace: &Namespace, instance: &WorkerInstanceId) -> String {
+    format!("{}{}", workers(namespace), escaped(instance.as_str()))
+}
+
+/// A name in which `/` stands for nothing but itself.
+fn escaped(name: &str) -> String {
+    name.replace('%', "%25").replace('/', "%2F")
+}

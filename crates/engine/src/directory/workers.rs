@@ -1,0 +1,216 @@
+//! Worker processes that are there, as they registered or claimed.
+//!
+//! A registration is a setting with a time to live: the store forgets a worker that was not heard of.
+
+mod seen;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::limits::PAGE_MAX;
+use ff_core::machine::Context;
+use ff_core::name::{Namespace, WorkerInstanceId};
+use ff_core::record::{Incarnation, Worker};
+use uuid::Uuid;
+
+use self::seen::Heard;
+pub(crate) use self::seen::WorkerSeen;
+use super::{BELIEVED_FOR, names};
+use crate::engine::Engine;
+use crate::fault::internal;
+
+/// Conflicts in a row before the caller is told to try again later.
+const CONFLICTS_MAX: u32 = 16;
+/// The incarnation of a registration that only claims made: which start of the process they came from is not known.
+const UNNAMED: Incarnation = Incarnation(Uuid::nil());
+
+/// Workers by namespace, with the time they were read at.
+type Read = BTreeMap<Namespace, (Arc<[Worker]>, Duration)>;
+
+/// Workers as they were last read, and as their claims were heard.
+#[derive(Default)]
+pub(crate) struct Roster {
+    read: Mutex<Read>,
+    heard: Mutex<Heard>,
+}
+
+/// Some registrations, in the order of their names.
+pub(crate) struct RosterPage {
+    /// Also workers that are no longer live.
+    pub(crate) workers: Vec<Worker>,
+    /// The name to go on after.
+    pub(crate) next: Option<String>,
+}
+
+/// A registration in the store.
+struct Registration {
+    worker: Worker,
+    revision: u64,
+}
+
+impl Roster {
+    /// Forgets the workers if `key` names one.
+    pub(crate) fn forget(&self, key: &str) {
+        if key.starts_with("worker/") {
+            self.forget_all();
+        }
+    }
+
+    /// Forgets the workers.
+    pub(crate) fn forget_all(&self) {
+        self.read().clear();
+    }
+
+    fn read(&self) -> MutexGuard<'_, Read> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Workers of a namespace, at most two seconds old. Whether one is still live says [`Worker::is_live`].
+    pub(crate) async fn live_workers(&self, namespace: &Namespace) -> Result<Arc<[Worker]>> {
+        let now = self.host().elapsed();
+        let is_fresh = |at: Duration| now.saturating_sub(at) < BELIEVED_FOR;
+        let remembered = self.shared.directory.roster.read().get(namespace).cloned();
+        if let Some((workers, _)) = remembered.filter(|(_, at)| is_fresh(*at)) {
+            return Ok(workers);
+        }
+        let workers = self.read_workers(namespace).await?;
+        let mut read = self.shared.directory.roster.read();
+        read.retain(|_, (_, at)| is_fresh(*at));
+        read.insert(namespace.clone(), (Arc::clone(&workers), now));
+        Ok(workers)
+    }
+
+    async fn read_workers(&self, namespace: &Namespace) -> Result<Arc<[Worker]>> {
+        let (mut workers, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.roster_page(namespace, after, PAGE_MAX).await?;
+            workers.extend(page.workers);
+            after = page.next;
+            if after.is_none() {
+                return Ok(workers.into());
+            }
+        }
+    }
+
+    /// Registrations of a namespace after a name, in order.
+    pub(crate) async fn roster_page(
+        &self,
+        namespace: &Namespace,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<RosterPage> {
+        let list = SettingsOp::List {
+            prefix: names::workers(namespace),
+            after,
+            // One more tells whether there is another page.
+            limit: limit + 1,
+        };
+        let SettingsReply::Page(mut settings) = self.store().setting(list).await? else {
+            return Err(internal("a list of settings was answered with something else"));
+        };
+        let more = settings.len() > limit;
+        settings.truncate(limit);
+        let next = settings.last().filter(|_| more).map(|last| last.key.clone());
+        let workers = settings.iter().map(parse).collect::<Result<_>>()?;
+        Ok(RosterPage { workers, next })
+    }
+
+    /// Decides and writes one registration, again if somebody else was faster.
+    pub(crate) async fn change_worker(
+        &self,
+        namespace: &Namespace,
+        instance: &WorkerInstanceId,
+        rule: impl Fn(Option<&Worker>, &Context) -> Result<Worker> + Send + Sync,
+    ) -> Result<Worker> {
+        let key = names::worker(namespace, instance);
+        for _ in 0..CONFLICTS_MAX {
+            let found = self.registration(key.clone()).await?;
+            let worker = rule(named(found.as_ref()), &self.context(self.store_time().await?))?;
+            let put = put(key.clone(), &worker, expected(found.as_ref()))?;
+            if let SettingsReply::Found(_) = self.store().setting(put).await? {
+                self.shared.directory.roster.read().remove(namespace);
+                return Ok(worker);
+            }
+        }
+        Err(contended())
+    }
+
+    /// Deletes a registration if `rule` agrees.
+    pub(crate) async fn remove_worker(
+        &self,
+        namespace: &Namespace,
+        instance: &WorkerInstanceId,
+        rule: impl Fn(Option<&Worker>) -> Result<()> + Send + Sync,
+    ) -> Result<()> {
+        let key = names::worker(namespace, instance);
+        for _ in 0..CONFLICTS_MAX {
+            let found = self.registration(key.clone()).await?;
+            rule(named(found.as_ref()))?;
+            let delete = SettingsOp::Delete {
+                key: key.clone(),
+                expected: expected(found.as_ref()),
+            };
+            if let SettingsReply::Absent = self.store().setting(delete).await? {
+                let roster = &self.shared.directory.roster;
+                roster.read().remove(namespace);
+                roster.heard().forget(namespace, instance);
+                return Ok(());
+            }
+        }
+        Err(contended())
+    }
+
+    async fn registration(&self, key: String) -> Result<Option<Registration>> {
+        registration(self.store().setting(SettingsOp::Get { key }).await?)
+    }
+}
+
+fn registration(reply: SettingsReply) -> Result<Option<Registration>> {
+    match reply {
+        SettingsReply::Found(setting) => Ok(Some(Registration {
+            worker: parse(&setting)?,
+            revision: setting.revision,
+        })),
+        _ => Ok(None),
+    }
+}
+
+/// The worker that registered itself. A registration that only claims made knows no process and stands in nobody's way.
+fn named(found: Option<&Registration>) -> Option<&Worker> {
+    found
+        .map(|found| &found.worker)
+        .filter(|worker| worker.incarnation != UNNAMED)
+}
+
+fn expected(found: Option<&Registration>) -> Expected {
+    found.map_or(Expected::Absent, |found| Expected::Revision(found.revision))
+}
+
+fn parse(setting: &Setting) -> Result<Worker> {
+    serde_json::from_value(setting.value.clone()).map_err(|error| internal(&format!("{}: {error}", setting.key)))
+}
+
+fn put(key: String, worker: &Worker, expected: Expected) -> Result<SettingsOp> {
+    let value = serde_json::to_value(worker).map_err(|error| internal(&error.to_string()))?;
+    Ok(SettingsOp::Put {
+        key,
+        value,
+        expected,
+        // Whether a worker is live is read off its registration; the store only has to forget it some time after that.
+        ttl: Some(worker.ttl + worker.ttl),
+    })
+}
+
+fn contended() -> ff_core::error::Rejection {
+    Code::Contention.because("too many others change the same registration; try again")
+}

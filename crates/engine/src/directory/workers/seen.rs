@@ -1,0 +1,328 @@
+//! Claims refresh the registration of their worker. They are collected, and written together now and then.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ff_backend::settings::{SettingsOp, SettingsReply};
+use ff_core::capability::CapabilitySet;
+use ff_core::command::worker::RegisterWorker;
+use ff_core::fabric::Result;
+use ff_core::limits::LANES_PER_WORKER_MAX;
+use ff_core::machine::Context;
+use ff_core::machine::worker::register;
+use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::record::{Incarnation, Worker};
+
+use super::{Registration, UNNAMED, expected, named, names, put, registration};
+use crate::engine::Engine;
+
+/// How long a registration that says the same is not written again.
+const REWRITTEN_AFTER: Duration = Duration::from_secs(10);
+
+/// A worker process that asked for work.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WorkerSeen {
+    /// The tenant it works for.
+    pub(crate) namespace: Namespace,
+    /// The logical worker.
+    pub(crate) worker: WorkerId,
+    /// Which process slot.
+    pub(crate) instance: WorkerInstanceId,
+    /// Which start of the process, when the call said so.
+    pub(crate) incarnation: Option<Incarnation>,
+    /// Lanes it asked for.
+    pub(crate) lanes: Vec<LaneId>,
+    /// What it offers.
+    pub(crate) capabilities: CapabilitySet,
+}
+
+type Slot = (Namespace, WorkerInstanceId);
+
+/// What was heard since it was last written, and what was written lately.
+#[derive(Default)]
+pub(super) struct Heard {
+    waiting: BTreeMap<Slot, WorkerSeen>,
+    written: BTreeMap<Slot, (WorkerSeen, Duration)>,
+}
+
+impl Heard {
+    /// The last word about a process slot counts, but for lanes: each claim names only some of them. One that names none
+    /// only says that the process is there.
+    fn hear(&mut self, mut seen: WorkerSeen) {
+        if let Some(before) = self.waiting.remove(&seen.slot()) {
+            seen.incarnation = seen.incarnation.or(before.incarnation);
+            if seen.lanes.is_empty() {
+                seen.capabilities = before.capabilities;
+            }
+            seen.lanes = joined(&before.lanes, &seen.lanes);
+        }
+        self.waiting.insert(seen.slot(), seen);
+    }
+
+    /// Hears something that could not be written again, unless there is newer word.
+    fn hear_again(&mut self, seen: WorkerSeen) {
+        self.waiting.entry(seen.slot()).or_insert(seen);
+    }
+
+    /// Takes what is to be written. What was written a moment ago waits for the next time.
+    fn take_due(&mut self, now: Duration) -> Vec<WorkerSeen> {
+        self.written
+            .retain(|_, (_, at)| now.saturating_sub(*at) < REWRITTEN_AFTER);
+        let written = &self.written;
+        let is_due = |slot: &Slot, seen: &mut WorkerSeen| written.get(slot).is_none_or(|(last, _)| last != seen);
+        self.waiting.extract_if(.., is_due).map(|(_, seen)| seen).collect()
+    }
+
+    fn wrote(&mut self, seen: WorkerSeen, now: Duration) {
+        self.written.insert(seen.slot(), (seen, now));
+    }
+
+    /// The worker has left: nothing heard before counts.
+    pub(super) fn forget(&mut self, namespace: &Namespace, instance: &WorkerInstanceId) {
+        let slot = (namespace.clone(), instance.clone());
+        self.waiting.remove(&slot);
+        self.written.remove(&slot);
+    }
+}
+
+impl WorkerSeen {
+    fn slot(&self) -> Slot {
+        (self.namespace.clone(), self.instance.clone())
+    }
+
+    /// The registration after this claim. It keeps the incarnation of the one there was when the claim named none, and
+    /// its lanes: a claim that asks for some of them does not give up the others.
+    fn register(&self, found: Option<&Registration>, context: &Context) -> Result<Worker> {
+        let before = found.map(|found| &found.worker);
+        let live = before.filter(|worker| worker.is_live(context.now));
+        let command = RegisterWorker {
+            namespace: self.namespace.clone(),
+            worker: self.worker.clone(),
+            instance: self.instance.clone(),
+            incarnation: self
+                .incarnation
+                .or(live.map(|worker| worker.incarnation))
+                .unwrap_or(UNNAMED),
+            lanes: live.map_or_else(|| self.lanes.clone(), |worker| joined(&worker.lanes, &self.lanes)),
+            capabilities: match live {
+                Some(worker) if self.lanes.is_empty() => worker.capabilities.clone(),
+                _ => self.capabilities.clone(),
+            },
+            ttl: live.map(|worker| worker.ttl),
+        };
+        let existing = if command.incarnation == UNNAMED {
+            before
+        } else {
+            named(found)
+        };
+        register(existing, &command, context)
+    }
+}
+
+impl Engine {
+    /// A worker asked for work; its registration is refreshed with the next flush.
+    pub(crate) fn worker_seen(&self, seen: WorkerSeen) {
+        self.shared.directory.roster.heard().hear(seen);
+    }
+
+    /// Writes the registrations of all workers heard of: one call to read them, one to write them.
+    pub(crate) async fn flush_roster(&self) -> Result<()> {
+        let due = self.shared.directory.roster.heard().take_due(self.host().elapsed());
+        if due.is_empty() {
+            return Ok(());
+        }
+        let written = self.write_seen(&due).await;
+        if written.is_err() {
+            let mut heard = self.shared.directory.roster.heard();
+            due.into_iter().for_each(|seen| heard.hear_again(seen));
+        }
+        written
+    }
+
+    async fn write_seen(&self, due: &[WorkerSeen]) -> Result<()> {
+        let key = |seen: &WorkerSeen| names::worker(&seen.namespace, &seen.instance);
+        let gets = due.iter().map(|seen| SettingsOp::Get { key: key(seen) }).collect();
+        let found = self.store().settings(gets).await?;
+        let context = self.context(self.store_time().await?);
+        let (mut puts, mut whose) = (Vec::new(), Vec::new());
+        for (seen, reply) in due.iter().zip(found) {
+            let found = registration(reply)?;
+            match seen.register(found.as_ref(), &context) {
+                Ok(worker) => {
+                    puts.push(put(key(seen), &worker, expected(found.as_ref()))?);
+                    whose.push(seen);
+                }
+                // Nobody waits for an answer: its claim was served, and what it refreshes is another process's.
+                Err(refused) => {
+                    tracing::debug!(instance = %seen.instance, %refused, "a claim refreshes no registration");
+                }
+            }
+        }
+        let replies = self.store().settings(puts).await?;
+        self.remember_written(whose, &replies);
+        Ok(())
+    }
+
+    fn remember_written(&self, whose: Vec<&WorkerSeen>, replies: &[SettingsReply]) {
+        let now = self.host().elapsed();
+        let roster = &self.shared.directory.roster;
+        let (mut heard, mut read) = (roster.heard(), roster.read());
+        for (seen, reply) in whose.into_iter().zip(replies) {
+            match reply {
+                SettingsReply::Found(_) => heard.wrote(seen.clone(), now),
+                // Somebody else was faster; the next flush decides again.
+                _ => heard.hear_again(seen.clone()),
+            }
+            read.remove(&seen.namespace);
+        }
+    }
+}
+
+/// Both, each lane once; only the later ones when together they are too many for one worker.
+fn joined(before: &[LaneId], later: &[LaneId]) -> Vec<LaneId> {
+    let mut lanes = before.to_vec();
+    lanes.extend(later.iter().filter(|lane| !before.contains(lane)).cloned());
+    if lanes.len() > LANES_PER_WORKER_MAX {
+        return later.to_vec();
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ff_backend::memory::MemoryBackend;
+    use ff_core::fabric::Workers;
+    use ff_core::partition::PartitionCounts;
+    use ff_core::time::{Duration as Millis, Timestamp};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{Config, VirtualHost};
+
+    struct Stage {
+        backend: Arc<MemoryBackend>,
+        host: Arc<VirtualHost>,
+        engine: Engine,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let counts = PartitionCounts::new(2, 1, 1).unwrap();
+            let backend = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_000_000), counts));
+            let host = Arc::new(VirtualHost::new(1));
+            let engine = Engine::new(Arc::clone(&backend) as _, Arc::clone(&host) as _, Config::new(counts));
+            Self { backend, host, engine }
+        }
+
+        fn advance(&self, by: Millis) {
+            self.backend.advance(by);
+            self.host.advance(Duration::from_millis(by.as_millis()));
+        }
+
+        async fn workers(&self) -> Vec<Worker> {
+            let read = self.engine.live_workers(&Namespace::default_namespace()).await;
+            read.unwrap().to_vec()
+        }
+    }
+
+    fn seen(incarnation: Option<u128>, lanes: &[&str]) -> WorkerSeen {
+        WorkerSeen {
+            namespace: Namespace::default_namespace(),
+            worker: "worker".parse().unwrap(),
+            instance: "worker-1".parse().unwrap(),
+            incarnation: incarnation.map(|number| Incarnation(Uuid::from_u128(number))),
+            lanes: lanes.iter().map(|lane| lane.parse().unwrap()).collect(),
+            capabilities: CapabilitySet::default(),
+        }
+    }
+
+    fn registration(incarnation: u128) -> RegisterWorker {
+        let WorkerSeen {
+            namespace,
+            worker,
+            instance,
+            lanes,
+            capabilities,
+            ..
+        } = seen(None, &["own"]);
+        RegisterWorker {
+            namespace,
+            worker,
+            instance,
+            incarnation: Incarnation(Uuid::from_u128(incarnation)),
+            lanes,
+            capabilities,
+            ttl: Some(Millis::from_secs(120)),
+        }
+    }
+
+    #[tokio::test]
+    async fn claims_make_a_registration_that_stands_in_nobodys_way() {
+        let stage = Stage::new();
+        stage.engine.worker_seen(seen(None, &["a"]));
+        stage.engine.worker_seen(seen(None, &["b"]));
+        assert!(stage.workers().await.is_empty());
+        stage.engine.flush_roster().await.unwrap();
+        let workers = stage.workers().await;
+        assert_eq!(workers[0].lanes, ["a", "b"].map(|lane| lane.parse().unwrap()));
+        let registered = stage.engine.register_worker(registration(7)).await.unwrap();
+        assert_eq!(stage.workers().await, [registered]);
+    }
+
+    #[tokio::test]
+    async fn a_claim_without_incarnation_refreshes_whoever_is_registered() {
+        let stage = Stage::new();
+        let registered = stage.engine.register_worker(registration(7)).await.unwrap();
+        stage.advance(Millis::from_secs(100));
+        stage.engine.worker_seen(seen(None, &["more"]));
+        stage.engine.flush_roster().await.unwrap();
+        let refreshed = &stage.workers().await[0];
+        assert_eq!(refreshed.incarnation, registered.incarnation);
+        assert_eq!(refreshed.registered_at, registered.registered_at);
+        assert_eq!(refreshed.seen_at, registered.seen_at + Millis::from_secs(100));
+        assert_eq!(refreshed.ttl, registered.ttl);
+        assert_eq!(refreshed.lanes.len(), 2);
+        stage.advance(Millis::from_secs(60));
+        assert_eq!(stage.workers().await.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_claim_never_takes_over_from_another_live_process() {
+        let stage = Stage::new();
+        let registered = stage.engine.register_worker(registration(7)).await.unwrap();
+        stage.engine.worker_seen(seen(Some(8), &["a"]));
+        stage.engine.flush_roster().await.unwrap();
+        assert_eq!(stage.workers().await, [registered]);
+    }
+
+    #[tokio::test]
+    async fn what_was_written_a_moment_ago_is_written_again_only_when_it_says_something_else() {
+        let stage = Stage::new();
+        let revision = async || {
+            let get = SettingsOp::Get {
+                key: names::worker(&Namespace::default_namespace(), &"worker-1".parse().unwrap()),
+            };
+            let found = registration_of(stage.engine.store().setting(get).await.unwrap());
+            found.revision
+        };
+        stage.engine.worker_seen(seen(Some(1), &["a"]));
+        stage.engine.flush_roster().await.unwrap();
+        let first = revision().await;
+        stage.engine.worker_seen(seen(Some(1), &["a"]));
+        stage.engine.flush_roster().await.unwrap();
+        assert_eq!(revision().await, first);
+        stage.advance(Millis::from_secs(10));
+        stage.engine.flush_roster().await.unwrap();
+        let second = revision().await;
+        assert_ne!(second, first);
+        stage.engine.worker_seen(seen(Some(1), &["b"]));
+        stage.engine.flush_roster().await.unwrap();
+        assert_ne!(revision().await, second);
+    }
+
+    fn registration_of(reply: SettingsReply) -> Registration {
+        super::registration(reply).unwrap().unwrap()
+    }
+}

@@ -1,0 +1,231 @@
+//! The engine: one handle per caller on what the process shares.
+
+use std::sync::Arc;
+
+use ff_backend::Backend;
+use ff_backend::load::{Load, Snapshot};
+use ff_core::command::stream::AttemptRef;
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
+use ff_core::machine::{Context, Step};
+use ff_core::name::Namespace;
+use ff_core::partition::Partition;
+use ff_core::record::{Actor, Execution, RecordKey};
+use ff_core::time::Timestamp;
+
+use crate::attention::Attention;
+use crate::bells::Bells;
+use crate::caller::Caller;
+use crate::config::Config;
+use crate::directory::Directory;
+use crate::holdings::Holdings;
+use crate::host::Host;
+use crate::lifecycle::Lifecycle;
+use crate::mint;
+use crate::ops::{Parked, Throughput};
+use crate::pump::Pump;
+use crate::pump::follow_up::Places;
+use crate::scheduler::{Causes, Desks};
+use crate::store::Store;
+use crate::turns::Turns;
+
+/// Everything FlowFabric does, over one store. Cheap to clone; every clone speaks for one caller.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) caller: Caller,
+}
+
+/// What all handles of a process share.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) store: Store,
+    pub(crate) turns: Turns,
+    pub(crate) holdings: Holdings,
+    pub(crate) attention: Attention,
+    pub(crate) directory: Directory,
+    /// Rings when a stream grew or ended.
+    pub(crate) streams: Bells<AttemptRef>,
+    /// Rings when the feed of a partition grew.
+    pub(crate) feeds: Bells<Partition>,
+    /// Claims that wait for work.
+    pub(crate) desks: Desks,
+    /// Budgets and quotas known to be closed.
+    pub(crate) causes: Causes,
+    /// What the pump has in hand.
+    pub(crate) pump: Pump,
+    /// Where follow-up work of this process goes on.
+    pub(crate) places: Places,
+    /// Reads that wait for something to happen.
+    pub(crate) parked: Parked,
+    /// What ended lately.
+    pub(crate) throughput: Throughput,
+    /// What runs in the background.
+    pub(crate) lifecycle: Lifecycle,
+}
+
+impl Engine {
+    /// The same engine on behalf of another caller.
+    #[must_use]
+    pub fn acting_as(&self, caller: Caller) -> Engine {
+        Engine {
+            shared: Arc::clone(&self.shared),
+            caller,
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.shared.host
+    }
+
+    /// The circumstances of a decision about a record of the snapshot.
+    pub(crate) fn context(&self, now: Timestamp) -> Context {
+        Context {
+            now,
+            dice: mint::dice(self.host()),
+            actor: self.caller.actor.clone(),
+            gate: None,
+            settings: self.shared.config.rules,
+        }
+    }
+
+    /// The circumstances of a decision about an execution: with the gate of its flow as the snapshot holds it.
+    pub(crate) fn context_of(&self, snapshot: &Snapshot, execution: &Execution) -> Context {
+        let flow = execution.definition.flow;
+        Context {
+            gate: flow.and_then(|flow| Some(snapshot.gate(&RecordKey::Gate(flow))?.state)),
+            ..self.context(snapshot.now)
+        }
+    }
+
+    /// The execution of a snapshot, if the caller may see it. One whose retention is over, or of another namespace than the
+    /// caller's, is answered exactly as one that never was.
+    pub(crate) fn visible<'s>(&self, snapshot: &'s Snapshot, id: ExecutionId) -> Result<&'s Execution> {
+        let found = snapshot.execution(&RecordKey::Execution(id));
+        let seen =
+            |execution: &&Execution| self.caller.sees(&execution.definition.namespace) && !execution.is_deleting();
+        found.filter(seen).ok_or_else(|| no_execution(id))
+    }
+
+    /// The namespace to act in, if the caller may see it.
+    pub(crate) fn check_namespace(&self, namespace: &Namespace) -> Result<()> {
+        if self.caller.sees(namespace) {
+            return Ok(());
+        }
+        Err(Code::Forbidden.because(format!("this key does not reach namespace {namespace}")))
+    }
+
+    /// Refuses an id of a partition this store does not have.
+    pub(crate) fn check_id(&self, id: ExecutionId) -> Result<()> {
+        self.shared.config.counts.check(id)
+    }
+
+    /// What is needed to decide about one execution: the record and the gate of its flow.
+    pub(crate) fn load_of(id: ExecutionId) -> Load {
+        Load::records(id.partition(), [RecordKey::Execution(id)]).with_gates()
+    }
+
+    /// Reads one execution.
+    pub(crate) async fn read_execution(&self, id: ExecutionId) -> Result<Snapshot> {
+        self.check_id(id)?;
+        self.store().load(Self::load_of(id)).await
+    }
+
+    /// Decides and commits a change of one execution. The holder of a lease this process has seen needs no read.
+    pub(crate) async fn change<O: Send>(
+        &self,
+        id: ExecutionId,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    ) -> Result<O> {
+        self.check_id(id)?;
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        if let Some(snapshot) = self.held(id)
+            && let Ok(execution) = self.visible(&snapshot, id)
+            && let Ok(step) = rule(execution, &self.context_of(&snapshot, execution))
+            // A refusal, or an answer that changes nothing, is not taken from memory.
+            && !step.draft.is_empty()
+            && let Some(outcome) = tries.commit(&snapshot, step).await?
+        {
+            return Ok(outcome);
+        }
+        loop {
+            let snapshot = tries.read(Self::load_of(id)).await?;
+            let execution = self.visible(&snapshot, id)?;
+            let step = rule(execution, &self.context_of(&snapshot, execution))?;
+            if let Some(outcome) = tries.commit(&snapshot, step).await? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// The same for what a lease holder does: histories name its worker.
+    pub(crate) async fn change_held<O: Send>(
+        &self,
+        id: ExecutionId,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    ) -> Result<O> {
+        self.change(id, |execution, context| rule(execution, &as_worker(execution, context)))
+            .await
+    }
+
+    /// An execution whose lease this process has seen, at the store's time as far as it is known.
+    pub(crate) fn held(&self, id: ExecutionId) -> Option<Snapshot> {
+        let now = self.now_in(id.partition())?;
+        Some(self.shared.holdings.get(id)?.snapshot(now))
+    }
+
+    /// The time of a partition as far as it is known without asking.
+    pub(crate) fn now_in(&self, partition: Partition) -> Option<Timestamp> {
+        self.store().now(partition)
+    }
+}
+
+/// The answer for an execution that is not there, or not for this caller.
+pub(crate) fn no_execution(id: ExecutionId) -> Rejection {
+    Code::ExecutionNotFound.because(format!("execution {id} does not exist"))
+}
+
+/// The same circumstances, with the worker that runs the execution as the one who acts.
+pub(crate) fn as_worker(execution: &Execution, context: &Context) -> Context {
+    let worker = execution
+        .attempt
+        .as_ref()
+        .map(|attempt| Actor::Worker(attempt.instance.clone()));
+    Context {
+        actor: worker.unwrap_or_else(|| context.actor.clone()),
+        ..context.clone()
+    }
+}
+
+impl Engine {
+    /// An engine over `backend`. Nothing runs in the background before [`Engine::start`].
+    pub fn new(backend: Arc<dyn Backend>, host: Arc<dyn Host>, config: Config) -> Engine {
+        Engine {
+            shared: Arc::new(Shared {
+                store: Store::new(backend, Arc::clone(&host), config.counts),
+                config,
+                host,
+                turns: Turns::default(),
+                holdings: Holdings::default(),
+                attention: Attention::default(),
+                directory: Directory::default(),
+                streams: Bells::default(),
+                feeds: Bells::default(),
+                desks: Desks::default(),
+                causes: Causes::default(),
+                pump: Pump::default(),
+                places: Places::default(),
+                parked: Parked::default(),
+                throughput: Throughput::default(),
+                lifecycle: Lifecycle::default(),
+            }),
+            caller: Caller::local(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What follows a commit at once, in the process that made it.
+
+use ff_backend::due::DueKey;
+use ff_backend::load::Snapshot;
+use ff_backend::transaction::{Committed, Put, Transaction, Version};
+use ff_core::command::stream::AttemptRef;
+use ff_core::machine::placement::{Placement, due_at, placement};
+use ff_core::record::{Execution, Gate, Record, RecordKey};
+
+use crate::engine::Engine;
+use crate::holdings::Held;
+use crate::tries::counter_is_zero;
+
+impl Engine {
+    /// A transaction decided from `snapshot` has landed: remembers leases, and calls attention to what it left to do.
+    pub(crate) fn landed(&self, transaction: &Transaction, snapshot: &Snapshot, committed: &Committed) {
+        let partition = transaction.partition;
+        for put in &transaction.puts {
+            if let Record::Execution(execution) = &put.record {
+                self.count_end(execution, snapshot);
+                self.wake_claims(execution);
+                self.remember(execution, version_of(put, transaction), snapshot);
+            }
+            if due_at(&put.record).is_some_and(|at| at.has_come(committed.now)) {
+                self.shared.attention.call(partition, DueKey::Record(put.record.key()));
+            }
+        }
+        for end in &transaction.stream_ends {
+            // A store tells of an end only if the stream had a frame; somebody may wait for the first one.
+            self.shared.streams.ring(&AttemptRef {
+                execution_id: end.execution_id,
+                attempt_index: end.attempt_index,
+            });
+        }
+        for nudge in &transaction.nudges {
+            if nudge
+                .only_at_zero
+                .as_ref()
+                .is_none_or(|counter| counter_is_zero(committed, counter))
+            {
+                self.shared.attention.call(partition, DueKey::Record(nudge.key.clone()));
+            }
+        }
+    }
+
+    fn count_end(&self, execution: &Execution, snapshot: &Snapshot) {
+        let before = snapshot.execution(&RecordKey::Execution(execution.id));
+        if execution.is_terminal() && !before.is_some_and(Execution::is_terminal) {
+            self.lane_ended(&execution.definition.namespace, &execution.definition.lane);
+        }
+    }
+
+    /// Somebody here may be waiting for it; the store's hint is for the others.
+    fn wake_claims(&self, execution: &Execution) {
+        if execution.runnable().is_some() && matches!(placement(execution), Placement::Eligible { .. }) {
+            let definition = &execution.definition;
+            self.shared.desks.wake(&definition.namespace, &definition.lane);
+        }
+    }
+
+    fn remember(&self, execution: &Execution, version: Version, snapshot: &Snapshot) {
+        let gate = execution
+            .definition
+            .flow
+            .map(|flow| gate_in(snapshot, &RecordKey::Gate(flow)));
+        match gate {
+            // A member is only worth remembering together with its gate.
+            Some(None) => self.shared.holdings.forget(execution.id),
+            gate => self.shared.holdings.keep(Held {
+                execution: execution.clone(),
+                version,
+                gate: gate.flatten(),
+            }),
+        }
+    }
+
+    /// Forgets what is remembered of a record that turned out to be out of date.
+    pub(crate) fn forget_held(&self, key: &RecordKey) {
+        if let RecordKey::Execution(id) = key {
+            self.shared.holdings.forget(*id);
+        }
+    }
+}
+
+fn version_of(put: &Put, transaction: &Transaction) -> Version {
+    match put.expected {
+        Some(version) => version.next(transaction.tag),
+        None => Version::first(transaction.tag),
+    }
+}
+
+fn gate_in(snapshot: &Snapshot, key: &RecordKey) -> Option<(Gate, Version)> {
+    Some((snapshot.gate(key)?.clone(), snapshot.version(key)?))
+}

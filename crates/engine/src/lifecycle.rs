@@ -1,0 +1,163 @@
+//! What runs in the background: listening to the store's hints, and the pump. And how it ends.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ff_backend::hint::{Hint, HintStream};
+use ff_core::command::stream::AttemptRef;
+use ff_core::partition::Partition;
+use ff_core::time::Timestamp;
+use futures::future::{BoxFuture, Either, select};
+use tokio::sync::{oneshot, watch};
+
+use crate::engine::Engine;
+
+/// How long a stop waits for what runs in the background.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether the engine runs, and what runs for it.
+pub(crate) struct Lifecycle {
+    started: AtomicBool,
+    stopping: watch::Sender<bool>,
+    /// Each one completes when a task of the background has ended.
+    ends: Mutex<Vec<oneshot::Receiver<()>>>,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self {
+            started: AtomicBool::new(false),
+            stopping: watch::Sender::new(false),
+            ends: Mutex::default(),
+        }
+    }
+}
+
+impl Engine {
+    /// Begins to listen to the store and to pump. Once started it goes on until [`Engine::stop`]; a second call does nothing.
+    pub fn start(&self) {
+        if self.shared.lifecycle.started.swap(true, Ordering::SeqCst) || self.is_stopping() {
+            return;
+        }
+        self.listen();
+        let pump = self.clone();
+        self.run_beside(Box::pin(async move { pump.run_pump().await }));
+    }
+
+    /// Begins to listen to the store without pumping: for whoever lets time pass by hand, with [`Engine::pump_pass`].
+    pub fn listen(&self) {
+        // From here on, not from when the task gets its turn: no hint is missed in between.
+        let hints = self.store().hints();
+        let listener = self.clone();
+        self.run_beside(Box::pin(async move { listener.listen_to(hints).await }));
+    }
+
+    /// Accepts no more claims, ends parked ones and everything that runs in the background, and gives the pump's partitions
+    /// to other replicas. What was under way is not lost: it is due until somebody does it.
+    pub async fn stop(&self) {
+        self.shared.lifecycle.stopping.send_replace(true);
+        self.shared.desks.close();
+        self.shared.streams.ring_all();
+        self.shared.feeds.ring_all();
+        let ends = std::mem::take(
+            &mut *self
+                .shared
+                .lifecycle
+                .ends
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        let mut patience = self.host().sleep(STOP_PATIENCE);
+        for end in ends {
+            if let Either::Right(_) = select(end, &mut patience).await {
+                tracing::warn!("something in the background does not end; it is left behind");
+                return;
+            }
+        }
+    }
+
+    /// Whether the engine is stopping or has stopped.
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.shared.lifecycle.stopping.borrow()
+    }
+
+    /// Completes when the engine is to stop.
+    pub(crate) async fn stopped(&self) {
+        let mut stopping = self.shared.lifecycle.stopping.subscribe();
+        // The sender lives as long as the engine.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+
+    fn run_beside(&self, task: BoxFuture<'static, ()>) {
+        let (ended, end) = oneshot::channel();
+        let ends = &self.shared.lifecycle.ends;
+        ends.lock().unwrap_or_else(PoisonError::into_inner).push(end);
+        self.host().spawn(Box::pin(async move {
+            task.await;
+            // Nobody may be waiting for the end.
+            let _ = ended.send(());
+        }));
+    }
+
+    async fn listen_to(&self, mut hints: HintStream) {
+        let mut stopped = pin!(self.stopped());
+        loop {
+            match select(&mut stopped, pin!(hints.next())).await {
+                Either::Left(_) => return,
+                Either::Right((Some(hint), _)) => self.hear(hint),
+                Either::Right((None, _)) => {
+                    tracing::warn!("the store sends no more hints; only sweeps are left");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A hint says where to look. Forgetting one costs time, so nothing here can fail.
+    fn hear(&self, hint: Hint) {
+        let shared = &self.shared;
+        match hint {
+            Hint::Eligible { namespace, lane, .. } => shared.desks.wake(&namespace, &lane),
+            Hint::Due { partition, at } => self.expect_due(partition, at),
+            Hint::Stream {
+                execution_id,
+                attempt_index,
+            } => shared.streams.ring(&AttemptRef {
+                execution_id,
+                attempt_index,
+            }),
+            Hint::Feed { partition } => self.feed_grew(partition),
+            Hint::Cause(cause) => {
+                shared.causes.moved(cause);
+                shared.directory.limits.forget(cause);
+            }
+            Hint::Setting(key) => {
+                shared.directory.setting_changed(&key);
+                if key.starts_with("lane/") {
+                    shared.desks.wake_all();
+                }
+            }
+            Hint::Missed => self.look_everywhere(),
+        }
+    }
+
+    /// Something in `partition` is due at `at`: the pump looks then, if the partition is its own.
+    fn expect_due(&self, partition: Partition, at: Timestamp) {
+        if self.pumps(partition) {
+            self.expect_at(self.now_in(partition), at);
+        }
+    }
+
+    /// Hints were lost: everything is looked at, and nothing remembered is believed.
+    fn look_everywhere(&self) {
+        let shared = &self.shared;
+        shared.directory.forget_all();
+        shared.causes.forget_all();
+        shared.desks.wake_all();
+        shared.streams.ring_all();
+        shared.feeds.ring_all();
+        self.look_again();
+    }
+}

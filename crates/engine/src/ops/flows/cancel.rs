@@ -1,0 +1,62 @@
+//! cancel_flow.
+
+use std::time::Duration;
+
+use ff_backend::query::Listing;
+use ff_core::command::flow::{CancelFlow, CancelProgress, MemberCancellation};
+use ff_core::error::Code;
+use ff_core::fabric::{On, Result};
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::limits::BATCH_ITEMS_MAX;
+use ff_core::machine::flow;
+
+use crate::engine::Engine;
+use crate::pump::follow_up::Progress;
+
+/// The pause when others keep changing the same members.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Closes the gate, after which no member is claimed. Members follow; with `wait` before this answers.
+pub(super) async fn cancel_flow(engine: &Engine, command: On<FlowId, CancelFlow>) -> Result<MemberCancellation> {
+    let On { id, command } = command;
+    let rule = |loaded: flow::Loaded<'_>, context: &_| flow::cancel(loaded, &command, context);
+    let mut cancelled = engine.change_flow(id, rule).await?;
+    if command.wait {
+        cancel_members(engine, id).await?;
+        cancelled.progress = CancelProgress::Cancelled;
+    }
+    Ok(MemberCancellation {
+        cancelled,
+        member_execution_ids: first_members(engine, id).await?,
+    })
+}
+
+/// Does the follow-up work of the cancellation, together with whoever else does it.
+async fn cancel_members(engine: &Engine, id: FlowId) -> Result<()> {
+    loop {
+        match engine.cancel_members_chunk(id).await {
+            Ok(Progress::Done) => return Ok(()),
+            Ok(Progress::More) => {}
+            // Somebody else is at it: what they did is not left to do.
+            Ok(Progress::Later) => engine.host().sleep(PAUSE).await,
+            Err(refusal) if refusal.code == Code::Contention => engine.host().sleep(PAUSE).await,
+            Err(refusal) => return Err(refusal),
+        }
+    }
+}
+
+async fn first_members(engine: &Engine, flow_id: FlowId) -> Result<Vec<ExecutionId>> {
+    let (mut ids, mut after) = (Vec::new(), None);
+    loop {
+        let members = Listing::Members {
+            flow_id,
+            open_only: false,
+        };
+        let page = engine.store().list(members, after, BATCH_ITEMS_MAX - ids.len()).await?;
+        after = page.next.clone();
+        ids.extend(page.executions().into_iter().map(|(member, _)| member.id));
+        if after.is_none() || ids.len() >= BATCH_ITEMS_MAX {
+            return Ok(ids);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The end of a member and what follows from it, in one transaction.
+//!
+//! Otherwise three transactions let a child go: the end of its upstream, the resolution of the edge between them, and the
+//! decision about the child. Most members have few children; for them all of it fits into the first.
+
+use std::collections::BTreeSet;
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::Listing;
+use ff_core::fabric::Result;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::machine::{Context, Step, group};
+use ff_core::record::{Actor, Edge, Execution, RecordKey};
+
+use crate::engine::{Engine, as_worker};
+use crate::holdings::Held;
+use crate::picture::{absorb, group_counters, group_counts, keep};
+
+/// Outbound edges up to which they are resolved at once.
+const EDGES_AT_ONCE_MAX: usize = 16;
+
+impl Engine {
+    /// The same as [`Engine::change_held`], for what may end a member: where little follows from its end, it lands together
+    /// with it. One try: whoever is in the way finds the follow-up work to be done afterwards.
+    pub(crate) async fn end_held<O: Send>(
+        &self,
+        id: ExecutionId,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    ) -> Result<O> {
+        let in_flow = |held: Held| held.execution.definition.flow.is_some();
+        if self.shared.holdings.get(id).is_some_and(in_flow)
+            && let Some(outcome) = self.end_at_once(id, &rule).await?
+        {
+            return Ok(outcome);
+        }
+        self.change_held(id, rule).await
+    }
+
+    /// `None`: it ends no member, too much follows, or somebody was in the way. Nothing was done then.
+    async fn end_at_once<O: Send>(
+        &self,
+        id: ExecutionId,
+        rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
+    ) -> Result<Option<O>> {
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
+        let Some(mut snapshot) = self.held(id) else {
+            return Ok(None);
+        };
+        let Ok(execution) = self.visible(&snapshot, id).cloned() else {
+            return Ok(None);
+        };
+        // A refusal is not taken from memory.
+        let Ok(mut step) = rule(
+            &execution,
+            &as_worker(&execution, &self.context_of(&snapshot, &execution)),
+        ) else {
+            return Ok(None);
+        };
+        let ends = step.draft.execution(id).is_some_and(Execution::is_terminal);
+        let Some(flow) = execution.definition.flow.filter(|_| ends) else {
+            return Ok(None);
+        };
+        let Some(edges) = self.outbound(flow, id, &mut snapshot).await? else {
+            return Ok(None);
+        };
+        group::resolve_at_once(&mut step.draft, id, &edges);
+        for child in self.children(&edges, &mut snapshot).await? {
+            let context = Context {
+                actor: Actor::Engine,
+                ..self.context_of(&snapshot, &child)
+            };
+            group::evaluate_at_once(&mut step.draft, &child, &group_counts(&snapshot, child.id), &context);
+        }
+        tries.commit(&snapshot, step).await
+    }
+
+    /// All edges out of an execution, if they are few; with the flow as it stood before they were listed, because an edge
+    /// staged since then must make the transaction conflict.
+    async fn outbound(&self, flow: FlowId, id: ExecutionId, snapshot: &mut Snapshot) -> Result<Option<Vec<Edge>>> {
+        let flow = Load::records(id.partition(), [RecordKey::Flow(flow)]);
+        absorb(snapshot, self.store().load(flow).await?);
+        let outbound = Listing::EdgesFrom {
+            upstream: id,
+            unresolved_only: false,
+        };
+        let page = self.store().list(outbound, None, EDGES_AT_ONCE_MAX).await?;
+        if page.next.is_some() {
+            return Ok(None);
+        }
+        let edges = page.edges();
+        keep(snapshot, &edges);
+        Ok(Some(edges.into_iter().map(|(edge, _)| edge).collect()))
+    }
+
+    /// The executions that wait for one of `edges`, kept in `snapshot` with the counters of their groups.
+    async fn children(&self, edges: &[Edge], snapshot: &mut Snapshot) -> Result<Vec<Execution>> {
+        let waiting = edges.iter().filter(|edge| edge.is_unresolved());
+        let ids: BTreeSet<_> = waiting.map(|edge| edge.downstream).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: Vec<_> = ids.iter().map(|id| RecordKey::Execution(*id)).collect();
+        let load = Load::records(snapshot.partition, keys.clone());
+        let load = load.with_counters(ids.into_iter().flat_map(group_counters));
+        absorb(snapshot, self.store().load(load).await?);
+        Ok(keys.iter().filter_map(|key| snapshot.execution(key).cloned()).collect())
+    }
+}

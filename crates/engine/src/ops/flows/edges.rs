@@ -1,0 +1,152 @@
+//! stage_dependency_edge and apply_dependency_to_child.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::Listing;
+use ff_core::command::flow::{Applied, StageDependencyEdge, Staged};
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::{On, Result};
+use ff_core::id::{EdgeId, ExecutionId, FlowId};
+use ff_core::limits::PAGE_MAX;
+use ff_core::machine::edge::{self, CycleSearch, CycleVerdict, Ends, Surroundings};
+use ff_core::record::{Edge, RecordKey};
+use futures::future::try_join_all;
+
+use super::members::read_executions;
+use crate::engine::Engine;
+use crate::picture::{absorb, group_counters, group_counts};
+
+pub(super) async fn stage(engine: &Engine, command: On<FlowId, StageDependencyEdge>) -> Result<Staged> {
+    let On { id, command } = command;
+    let mut tries = engine.tries(RecordKey::Flow(id)).await;
+    loop {
+        // The flow comes first: every staging writes it, so whatever the graph gains after this makes this one conflict.
+        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+        engine.visible_flow(&snapshot, id)?;
+        read_ends(engine, &mut snapshot, command.upstream, command.downstream).await?;
+        let existing = existing_edge(engine, id, &command).await?;
+        let search = match &existing {
+            // The answer does not depend on it.
+            Some(_) => CycleVerdict::Clear,
+            None => search(engine, &command).await?,
+        };
+        let around = Surroundings {
+            existing: existing.as_ref(),
+            search,
+        };
+        let read = engine.visible_flow(&snapshot, id)?;
+        let counts = group_counts(&snapshot, command.downstream);
+        let ends = Ends {
+            upstream: engine.visible(&snapshot, command.upstream)?,
+            downstream: engine.visible(&snapshot, command.downstream)?,
+            counts: &counts,
+        };
+        let context = engine.context_of_flow(&snapshot, &read);
+        let step = edge::stage(read.loaded(), ends, &command, around, &context)?;
+        if let Some(staged) = tries.commit(&snapshot, step).await? {
+            return Ok(staged);
+        }
+    }
+}
+
+pub(super) async fn apply(engine: &Engine, command: On<FlowId, EdgeId>) -> Result<Applied> {
+    let On { id, command: edge_id } = command;
+    let key = RecordKey::Edge(edge_id);
+    let mut tries = engine.tries(RecordKey::Flow(id)).await;
+    loop {
+        let mut load = engine.load_of_flow(id);
+        load.records.push(key.clone());
+        let mut snapshot = tries.read(load).await?;
+        engine.visible_flow(&snapshot, id)?;
+        let found = snapshot.edge(&key).filter(|edge| edge.flow_id == id).cloned();
+        let edge = found.ok_or_else(|| no_edge(edge_id))?;
+        read_ends(engine, &mut snapshot, edge.upstream, edge.downstream).await?;
+        let read = engine.visible_flow(&snapshot, id)?;
+        let counts = group_counts(&snapshot, edge.downstream);
+        let ends = Ends {
+            upstream: engine.visible(&snapshot, edge.upstream)?,
+            downstream: engine.visible(&snapshot, edge.downstream)?,
+            counts: &counts,
+        };
+        let context = engine.context_of_flow(&snapshot, &read);
+        let step = edge::apply(&edge, read.loaded(), ends, &context)?;
+        if let Some(applied) = tries.commit(&snapshot, step).await? {
+            return Ok(applied);
+        }
+    }
+}
+
+/// Adds both ends of a dependency, and what is counted over the group of the downstream.
+async fn read_ends(
+    engine: &Engine,
+    snapshot: &mut Snapshot,
+    upstream: ExecutionId,
+    downstream: ExecutionId,
+) -> Result<()> {
+    read_executions(engine, snapshot, &[upstream, downstream]).await?;
+    let counters = Load::records(snapshot.partition, []).with_counters(group_counters(downstream));
+    absorb(snapshot, engine.store().load(counters).await?);
+    Ok(())
+}
+
+/// The edge with the new edge's id, or the one between the same two members, whatever its id is.
+async fn existing_edge(engine: &Engine, flow_id: FlowId, command: &StageDependencyEdge) -> Result<Option<Edge>> {
+    let (upstream, downstream) = (command.upstream, command.downstream);
+    let derived = Edge::id_between(upstream, downstream);
+    let mut keys: Vec<_> = command.edge_id.into_iter().map(RecordKey::Edge).collect();
+    keys.push(RecordKey::Edge(derived));
+    let found = engine
+        .store()
+        .load(Load::records(engine.home_of(flow_id), keys.clone()))
+        .await?;
+    if let Some(edge) = keys.iter().find_map(|key| found.edge(key)) {
+        return Ok(Some(edge.clone()));
+    }
+    let mut after = None;
+    loop {
+        let page = engine.store().list(outbound(upstream), after, PAGE_MAX).await?;
+        after = page.next.clone();
+        let same = page.edges().into_iter().find(|(edge, _)| edge.downstream == downstream);
+        if same.is_some() || after.is_none() {
+            return Ok(same.map(|(edge, _)| edge));
+        }
+    }
+}
+
+/// Looks for a path from the downstream back to the upstream.
+async fn search(engine: &Engine, command: &StageDependencyEdge) -> Result<CycleVerdict> {
+    let mut search = CycleSearch::new(command.downstream, command.upstream);
+    loop {
+        let frontier = search.next_frontier();
+        if frontier.is_empty() {
+            return Ok(search.verdict());
+        }
+        let edges = frontier.into_iter().map(|node| edges_from(engine, node));
+        for edges in try_join_all(edges).await? {
+            search.feed(&edges);
+        }
+    }
+}
+
+/// All edges out of an execution.
+async fn edges_from(engine: &Engine, upstream: ExecutionId) -> Result<Vec<Edge>> {
+    let (mut edges, mut after) = (Vec::new(), None);
+    loop {
+        let page = engine.store().list(outbound(upstream), after, PAGE_MAX).await?;
+        after = page.next.clone();
+        edges.extend(page.edges().into_iter().map(|(edge, _)| edge));
+        if after.is_none() {
+            return Ok(edges);
+        }
+    }
+}
+
+const fn outbound(upstream: ExecutionId) -> Listing {
+    Listing::EdgesFrom {
+        upstream,
+        unresolved_only: false,
+    }
+}
+
+fn no_edge(id: EdgeId) -> Rejection {
+    Code::EdgeNotFound.because(format!("edge {id} does not exist"))
+}

@@ -1,0 +1,44 @@
+//! add_execution_to_flow.
+
+use ff_backend::load::Snapshot;
+use ff_core::command::flow::Joined;
+use ff_core::fabric::{On, Result};
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::machine::member;
+use ff_core::record::RecordKey;
+
+use crate::engine::Engine;
+use crate::picture::absorb;
+
+pub(super) async fn add(engine: &Engine, command: On<FlowId, ExecutionId>) -> Result<Joined> {
+    let On {
+        id,
+        command: execution_id,
+    } = command;
+    let partition = engine.home_of(id);
+    // The execution's turn: its own workers are who else may write it, while nothing here writes the flow.
+    let mut tries = engine.tries(RecordKey::Execution(execution_id)).await;
+    loop {
+        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+        engine.visible_flow(&snapshot, id)?;
+        read_executions(engine, &mut snapshot, &[execution_id]).await?;
+        let read = engine.visible_flow(&snapshot, id)?;
+        let execution = engine.visible(&snapshot, execution_id)?;
+        let context = engine.context_of(&snapshot, execution);
+        let step = member::add(execution, read.loaded(), partition, &context)?;
+        if let Some(joined) = tries.commit(&snapshot, step).await? {
+            return Ok(joined);
+        }
+    }
+}
+
+/// Adds executions to a picture, wherever they live: one of another partition is refused by the rules, which have to see it
+/// for that.
+pub(super) async fn read_executions(engine: &Engine, snapshot: &mut Snapshot, ids: &[ExecutionId]) -> Result<()> {
+    for id in ids {
+        let found = engine.read_execution(*id).await?;
+        engine.visible(&found, *id)?;
+        absorb(snapshot, found);
+    }
+    Ok(())
+}

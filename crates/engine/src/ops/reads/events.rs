@@ -1,0 +1,153 @@
+//! events: what happened, after a cursor, parking until there is something.
+
+use ff_backend::Error;
+use ff_backend::query::{FeedPosition, Listing};
+use ff_core::command::page::PageRequest;
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::Result;
+use ff_core::limits::PAGE_MAX;
+use ff_core::partition::{Family, Partition};
+use ff_core::record::HistoryLine;
+use ff_core::token::SignedCursor;
+use ff_core::view::{Event, EventFilter, Events, ReadEvents};
+
+use super::positions::Positions;
+use crate::engine::Engine;
+use crate::fault::refusal;
+
+/// Lines one call looks at before it answers what it has: a filter may leave out all of them.
+const LOOKED_AT_MAX: usize = 10_000;
+/// Stands for every flow partition at the bells of the feeds; no store has a partition of this index.
+const ANY_PARTITION: Partition = Partition::flow(u16::MAX);
+
+/// A reader on its way.
+struct Reader {
+    filter: EventFilter,
+    limit: usize,
+    positions: Positions,
+    looked_at: usize,
+    /// Lines that pass, each with the bytes of the positions after it.
+    found: Vec<(Vec<u8>, HistoryLine)>,
+}
+
+impl Engine {
+    pub(super) async fn read_events(&self, request: ReadEvents) -> Result<Events> {
+        let mut watch = self.watch(request.wait)?;
+        let page = PageRequest {
+            cursor: request.cursor,
+            limit: request.limit,
+        };
+        let mut reader = Reader {
+            limit: page.limit()?,
+            positions: self.positions_of(page.cursor.as_ref()).await?,
+            filter: EventFilter {
+                namespace: self.namespace_to_read(request.filter.namespace.clone())?,
+                ..request.filter
+            },
+            looked_at: 0,
+            found: Vec::new(),
+        };
+        let feeds = self.shared.feeds.listen(ANY_PARTITION);
+        loop {
+            let ring = feeds.next_ring();
+            self.read_on(&mut reader).await?;
+            if reader.has_enough() || !watch.wait(ring).await? {
+                return self.answer(reader).await;
+            }
+        }
+    }
+
+    /// The feed of a partition grew: whoever waits for it, or for any, looks again.
+    pub(crate) fn feed_grew(&self, partition: Partition) {
+        self.shared.feeds.ring(&partition);
+        self.shared.feeds.ring(&ANY_PARTITION);
+    }
+
+    /// Reads until something passes the filter or there is no more.
+    async fn read_on(&self, reader: &mut Reader) -> Result<()> {
+        while !reader.has_enough() {
+            let partitions = self.shared.config.counts.all(Family::Flow);
+            let after = |partition| (partition, reader.positions.of(partition));
+            let of = Listing::Feed(partitions.map(after).collect());
+            let page = self.store().try_list(of, reader.chunk()).await;
+            let lines = page.map_err(|error| expired(&error))?.feed();
+            if lines.is_empty() {
+                return Ok(());
+            }
+            reader.pass(lines);
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, reader: Reader) -> Result<Events> {
+        let ring = self.key_ring().await?;
+        let scope = self.events_scope();
+        let sign = |positions: &[u8]| SignedCursor::mint(&ring, &scope, positions);
+        let event = |(positions, line): (Vec<u8>, HistoryLine)| Event {
+            cursor: sign(&positions),
+            line,
+        };
+        Ok(Events {
+            next: sign(&reader.positions.to_bytes()),
+            events: reader.found.into_iter().map(event).collect(),
+        })
+    }
+
+    async fn positions_of(&self, cursor: Option<&SignedCursor>) -> Result<Positions> {
+        let Some(cursor) = cursor else {
+            return Ok(Positions::default());
+        };
+        let state = self.open_signed(cursor, &self.events_scope()).await?;
+        let invalid = || Code::InvalidCursor.because("the cursor is not one of the events; start without one");
+        Positions::from_bytes(&state).ok_or_else(invalid)
+    }
+
+    /// A cursor goes on under another filter, but never for somebody who may see other namespaces.
+    fn events_scope(&self) -> String {
+        match &self.caller.namespace {
+            None => "events".to_owned(),
+            Some(namespace) => format!("events/{namespace}"),
+        }
+    }
+}
+
+impl Reader {
+    fn has_enough(&self) -> bool {
+        !self.found.is_empty() || self.looked_at >= LOOKED_AT_MAX
+    }
+
+    /// Lines to ask for: with a filter more than are wanted, because most may not pass it.
+    fn chunk(&self) -> usize {
+        if self.filter == EventFilter::default() {
+            self.limit
+        } else {
+            PAGE_MAX
+        }
+    }
+
+    /// Goes past lines, until enough of them pass the filter; the rest is read again next time.
+    fn pass(&mut self, lines: Vec<(Partition, FeedPosition, HistoryLine)>) {
+        for (partition, position, line) in lines {
+            if self.found.len() == self.limit {
+                return;
+            }
+            self.looked_at += 1;
+            self.positions.pass(partition, position);
+            if self.filter.passes(&line) {
+                self.found.push((self.positions.to_bytes(), line));
+            }
+        }
+    }
+}
+
+/// The refusal for a feed that could not be read; one that no longer holds the cursor says from where on it does.
+fn expired(error: &Error) -> Rejection {
+    let refused = refusal(error);
+    match error {
+        Error::CursorExpired { partition, oldest } => {
+            let oldest = oldest.map(|oldest| format!("{}-{}", oldest.millis, oldest.sequence));
+            refused.with("partition", partition.to_string()).with("oldest", oldest)
+        }
+        _ => refused,
+    }
+}

@@ -1,0 +1,209 @@
+//! What stands around executions: the reasons for waiting that are not facts of the execution itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_core::command::submit::LaneState;
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::id::{FlowId, QuotaPolicyId};
+use ff_core::machine::admission::Room;
+use ff_core::name::{LaneId, Namespace};
+use ff_core::overlay::{Surroundings, observed_state};
+use ff_core::partition::Partition;
+use ff_core::record::{Execution, GateState, Record, RecordKey, Worker};
+use ff_core::state::{EligibilityState, StateVector, state_vector};
+use ff_core::time::Timestamp;
+use ff_core::view::NearestWorker;
+use futures::future::try_join_all;
+
+use crate::engine::Engine;
+use crate::fault::internal;
+
+/// Workers named to somebody who asks why nobody takes an execution.
+const NEAREST_MAX: usize = 5;
+
+/// Lanes, workers, gates and quotas around some executions, as they were read for one answer.
+#[derive(Default)]
+pub(super) struct Scene {
+    now: Timestamp,
+    gates: Gates,
+    lanes: BTreeMap<(Namespace, LaneId), LaneState>,
+    workers: BTreeMap<Namespace, Arc<[Worker]>>,
+    /// `None`: the policy is not there any more.
+    rooms: BTreeMap<QuotaPolicyId, Option<Room>>,
+}
+
+/// Gates of flows.
+pub(super) type Gates = BTreeMap<FlowId, GateState>;
+
+/// The gates a snapshot holds.
+pub(super) fn gates_in(snapshot: &Snapshot) -> Gates {
+    let gate = |record: &Record| match record {
+        Record::Gate(gate) => Some((gate.flow_id, gate.state)),
+        _ => None,
+    };
+    snapshot
+        .records
+        .values()
+        .filter_map(|(record, _)| gate(record))
+        .collect()
+}
+
+impl Engine {
+    /// What may be in the way of `executions` besides their own facts. Only what those leave eligible is worth a question,
+    /// and everything is asked for once.
+    pub(super) async fn scene(&self, executions: &[&Execution], gates: Gates) -> Result<Scene> {
+        let is_eligible =
+            |execution: &Execution| state_vector(execution).eligibility_state == EligibilityState::EligibleNow;
+        let eligible: Vec<&Execution> = executions.iter().copied().filter(|found| is_eligible(found)).collect();
+        self.whole_scene(&eligible, gates).await
+    }
+
+    /// The same, whatever the facts of the executions say.
+    pub(super) async fn whole_scene(&self, executions: &[&Execution], gates: Gates) -> Result<Scene> {
+        if executions.is_empty() {
+            return Ok(Scene::default());
+        }
+        let definitions = || executions.iter().map(|execution| &execution.definition);
+        let lanes = definitions().map(|definition| (definition.namespace.clone(), definition.lane.clone()));
+        let namespaces = definitions().map(|definition| definition.namespace.clone());
+        let quotas = definitions().filter_map(|definition| definition.policy.quota_policy_id);
+        Ok(Scene {
+            gates: self.with_gates_of(executions, gates).await?,
+            lanes: self.lane_states(lanes.collect()).await?,
+            workers: self.workers_of(namespaces.collect()).await?,
+            rooms: self.rooms(quotas.collect()).await?,
+            now: self.store_time().await?,
+        })
+    }
+
+    async fn with_gates_of(&self, executions: &[&Execution], mut gates: Gates) -> Result<Gates> {
+        let flow_of = |execution: &&Execution| Some((execution.definition.flow?, execution.id.partition()));
+        let unknown = executions
+            .iter()
+            .filter_map(flow_of)
+            .filter(|(flow, _)| !gates.contains_key(flow));
+        let unknown: BTreeSet<(FlowId, Partition)> = unknown.collect();
+        let loads = unknown
+            .into_iter()
+            .map(|(flow, partition)| self.store().load(Load::records(partition, [RecordKey::Gate(flow)])));
+        for snapshot in try_join_all(loads.collect::<Vec<_>>()).await? {
+            gates.extend(gates_in(&snapshot));
+        }
+        Ok(gates)
+    }
+
+    async fn lane_states(
+        &self,
+        lanes: BTreeSet<(Namespace, LaneId)>,
+    ) -> Result<BTreeMap<(Namespace, LaneId), LaneState>> {
+        let states = lanes.iter().map(|(namespace, lane)| self.lane_state(namespace, lane));
+        let states = try_join_all(states.collect::<Vec<_>>()).await?;
+        Ok(lanes.into_iter().zip(states).collect())
+    }
+
+    async fn workers_of(&self, namespaces: BTreeSet<Namespace>) -> Result<BTreeMap<Namespace, Arc<[Worker]>>> {
+        let workers = namespaces.iter().map(|namespace| self.live_workers(namespace));
+        let workers = try_join_all(workers.collect::<Vec<_>>()).await?;
+        Ok(namespaces.into_iter().zip(workers).collect())
+    }
+
+    async fn rooms(&self, quotas: BTreeSet<QuotaPolicyId>) -> Result<BTreeMap<QuotaPolicyId, Option<Room>>> {
+        let rooms = quotas.iter().map(|id| self.room(*id));
+        let rooms = try_join_all(rooms.collect::<Vec<_>>()).await?;
+        Ok(quotas.into_iter().zip(rooms).collect())
+    }
+
+    async fn room(&self, id: QuotaPolicyId) -> Result<Option<Room>> {
+        match self.store().quota(QuotaCall::Room(id)).await?.1 {
+            Ok(QuotaAnswer::Room(room)) => Ok(Some(room)),
+            Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
+            Err(refused) => Err(refused),
+            Ok(_) => Err(internal("a question for room was answered with something else")),
+        }
+    }
+}
+
+impl Scene {
+    /// The state of an execution as it shows from here.
+    ///
+    /// A promise stands whatever closes after it was made: the slot of a granted execution is its own, and a paused lane
+    /// does not take it back. Only a cancelled flow does.
+    pub(super) fn observed_state(&self, execution: &Execution) -> StateVector {
+        if execution.grant().is_some() && self.gate(execution) != Some(GateState::Cancelled) {
+            return state_vector(execution);
+        }
+        let surroundings = Surroundings {
+            now: self.now,
+            lane: self.lane(execution),
+            gate: self.gate(execution),
+            workers: self.workers(execution),
+            quota_full: self.is_quota_full(execution),
+        };
+        observed_state(execution, &surroundings)
+    }
+
+    /// The state of its lane.
+    pub(super) fn lane(&self, execution: &Execution) -> LaneState {
+        let definition = &execution.definition;
+        let lane = (definition.namespace.clone(), definition.lane.clone());
+        self.lanes.get(&lane).copied().unwrap_or_default()
+    }
+
+    /// The gate of its flow.
+    pub(super) fn gate(&self, execution: &Execution) -> Option<GateState> {
+        self.gates.get(&execution.definition.flow?).copied()
+    }
+
+    /// The room its quota has; `None` when it has no quota, or one that is not there.
+    pub(super) fn room(&self, execution: &Execution) -> Option<Room> {
+        let quota = execution.definition.policy.quota_policy_id?;
+        self.rooms.get(&quota).copied().flatten()
+    }
+
+    /// Whether its quota has no room for it. A policy that is not there admits nobody: its limits are lost, not lifted.
+    pub(super) fn is_quota_full(&self, execution: &Execution) -> bool {
+        if execution.definition.policy.quota_policy_id.is_none() {
+            return false;
+        }
+        let continues = execution
+            .runnable()
+            .map_or(execution.has_run(), |runnable| runnable.next_claim.continues);
+        self.room(execution).is_none_or(|mut room| !room.take(continues))
+    }
+
+    /// Live workers of its lane.
+    pub(super) fn workers_of_lane(&self, execution: &Execution) -> impl Iterator<Item = &Worker> {
+        let definition = Arc::clone(&execution.definition);
+        self.workers(execution)
+            .iter()
+            .filter(move |worker| worker.is_live(self.now) && worker.serves(&definition.namespace, &definition.lane))
+    }
+
+    /// Live workers of its lane that lack the fewest capabilities, at most 5.
+    pub(super) fn nearest_workers(&self, execution: &Execution) -> Vec<NearestWorker> {
+        let required = &execution.definition.policy.routing_requirements.required_capabilities;
+        let mut nearest: Vec<NearestWorker> = self
+            .workers_of_lane(execution)
+            .map(|worker| NearestWorker {
+                instance: worker.instance.clone(),
+                missing: required
+                    .missing_from(&worker.capabilities)
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
+            })
+            .collect();
+        nearest.sort_by(|a, b| (a.missing.len(), &a.instance).cmp(&(b.missing.len(), &b.instance)));
+        nearest.truncate(NEAREST_MAX);
+        nearest
+    }
+
+    fn workers(&self, execution: &Execution) -> &[Worker] {
+        let workers = self.workers.get(&execution.definition.namespace);
+        workers.map_or(&[], |workers| &workers[..])
+    }
+}

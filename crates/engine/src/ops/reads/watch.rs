@@ -1,0 +1,242 @@
+//! Waiting for something to happen, without holding on to the store.
+//!
+//! ```text
+//! let mut watch = engine.watch(wait)?;
+//! loop {
+//!     let ring = ear.next_ring();
+//!     let found = look().await?;
+//!     if is_enough(&found) || !watch.wait(ring).await? {
+//!         return Ok(found);
+//!     }
+//! }
+//! ```
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::name::Identity;
+use ff_core::record::Actor;
+use ff_core::time::Duration as Millis;
+use futures::future::{Either, select};
+
+use crate::engine::Engine;
+
+/// The longest a read may wait.
+const WAIT_MAX: Millis = Millis::from_secs(30);
+/// Reads that wait at the same time in one process.
+const PARKED_MAX: usize = 20_000;
+/// Reads of one key that wait at the same time.
+const PARKED_PER_KEY_MAX: usize = 2_000;
+/// The longest pause between a ring and the look that follows it.
+const PAUSE_MAX: Duration = Duration::from_millis(80);
+/// The pause after the second ring that led to nothing; it doubles from there.
+const PAUSE_FIRST: Duration = Duration::from_millis(5);
+
+/// How many reads wait.
+#[derive(Default)]
+pub(crate) struct Parked {
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    all: usize,
+    by_key: BTreeMap<Identity, usize>,
+}
+
+/// The right to wait; given back when dropped.
+struct Place<'p> {
+    parked: &'p Parked,
+    key: Option<Identity>,
+}
+
+impl Parked {
+    /// A place for one more, if there is one. Who has no key counts only among all.
+    fn take(&self, actor: &Actor) -> Option<Place<'_>> {
+        let key = match actor {
+            Actor::Client(identity) => Some(identity.clone()),
+            Actor::Worker(_) | Actor::Engine | Actor::Anonymous => None,
+        };
+        let mut counts = self.counts();
+        let of_key = key.as_ref().and_then(|key| counts.by_key.get(key)).copied();
+        if counts.all >= PARKED_MAX || of_key.unwrap_or(0) >= PARKED_PER_KEY_MAX {
+            return None;
+        }
+        counts.all += 1;
+        if let Some(key) = &key {
+            *counts.by_key.entry(key.clone()).or_default() += 1;
+        }
+        drop(counts);
+        Some(Place { parked: self, key })
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.parked.counts();
+        counts.all -= 1;
+        let Some(key) = &self.key else { return };
+        if let Some(of_key) = counts.by_key.get_mut(key) {
+            *of_key -= 1;
+            if *of_key == 0 {
+                counts.by_key.remove(key);
+            }
+        }
+    }
+}
+
+/// One read that looks again and again until its time is over.
+pub(crate) struct Watch<'e> {
+    engine: &'e Engine,
+    until: Duration,
+    place: Option<Place<'e>>,
+    rings: u32,
+    over: bool,
+}
+
+impl Engine {
+    /// Begins to wait, for at most `wait`.
+    pub(crate) fn watch(&self, wait: Millis) -> Result<Watch<'_>> {
+        if wait > WAIT_MAX {
+            return Err(Code::InvalidInput.because(format!("a read waits at most {WAIT_MAX}, not {wait}")));
+        }
+        Ok(Watch {
+            engine: self,
+            until: self.host().elapsed() + Duration::from_millis(wait.as_millis()),
+            place: None,
+            rings: 0,
+            over: false,
+        })
+    }
+}
+
+impl Watch<'_> {
+    /// Waits for `ring`, which was made before the last look. `false`: the time is over, and the last look stands.
+    ///
+    /// A ring may get lost. So it looks again after a while without one, and once more when the time is over. A process that
+    /// stops rings every bell, and nobody waits any longer.
+    pub(crate) async fn wait(&mut self, ring: impl Future<Output = ()> + Send) -> Result<bool> {
+        let host = self.engine.host();
+        let left = self.until.saturating_sub(host.elapsed());
+        if self.over || left.is_zero() || self.engine.is_stopping() {
+            return Ok(false);
+        }
+        self.park()?;
+        let nap = left.min(self.engine.shared.config.liveness_interval);
+        match select(pin!(ring), host.sleep(nap)).await {
+            Either::Left(_) => self.pause().await,
+            Either::Right(_) => self.over = nap == left,
+        }
+        Ok(true)
+    }
+
+    fn park(&mut self) -> Result<()> {
+        if self.place.is_none() {
+            let place = self.engine.shared.parked.take(&self.engine.caller.actor);
+            let full = || Code::TooManyStreams.because("too many reads wait already; try again later");
+            self.place = Some(place.ok_or_else(full)?);
+        }
+        Ok(())
+    }
+
+    /// A bell may ring for what concerns somebody else. Whoever was called for nothing lets some rings come together.
+    async fn pause(&mut self) {
+        self.rings += 1;
+        if self.rings > 1 {
+            let doubled = PAUSE_FIRST.saturating_mul(1 << (self.rings - 2).min(8));
+            self.engine.host().sleep(doubled.min(PAUSE_MAX)).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ff_backend::memory::MemoryBackend;
+    use ff_core::partition::{Partition, PartitionCounts};
+    use ff_core::time::Timestamp;
+    use futures::poll;
+
+    use super::*;
+    use crate::{Config, VirtualHost};
+
+    fn engine(host: &Arc<VirtualHost>) -> Engine {
+        let counts = PartitionCounts::new(2, 1, 1).unwrap();
+        let backend = MemoryBackend::new(Timestamp::from_millis(1_000_000), counts);
+        Engine::new(Arc::new(backend), Arc::clone(host) as _, Config::new(counts))
+    }
+
+    #[tokio::test]
+    async fn a_ring_between_the_look_and_the_wait_is_heard() {
+        let engine = engine(&Arc::new(VirtualHost::new(1)));
+        let ear = engine.shared.feeds.listen(Partition::flow(0));
+        let mut watch = engine.watch(WAIT_MAX).unwrap();
+        let ring = ear.next_ring();
+        engine.feed_grew(Partition::flow(0));
+        assert!(watch.wait(ring).await.unwrap());
+        assert_eq!(engine.shared.parked.counts().all, 1);
+        drop(watch);
+        assert_eq!(engine.shared.parked.counts().all, 0);
+    }
+
+    #[tokio::test]
+    async fn rings_that_never_stop_do_not_keep_a_read_beyond_its_time() {
+        let host = Arc::new(VirtualHost::new(1));
+        let engine = engine(&host);
+        let mut watch = engine.watch(Millis::from_secs(1)).unwrap();
+        for _ in 0..100 {
+            assert!(watch.wait(std::future::ready(())).await.unwrap());
+        }
+        host.advance(Duration::from_secs(1));
+        assert!(!watch.wait(std::future::ready(())).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_lost_ring_is_made_up_for() {
+        let host = Arc::new(VirtualHost::new(1));
+        let engine = engine(&host);
+        let mut watch = engine.watch(Millis::from_secs(15)).unwrap();
+        for (advance, more) in [(10, true), (5, true)] {
+            let mut waiting = Box::pin(watch.wait(std::future::pending()));
+            assert!(poll!(&mut waiting).is_pending());
+            host.advance(Duration::from_secs(advance));
+            assert_eq!(waiting.await.unwrap(), more);
+        }
+        assert!(!watch.wait(std::future::pending()).await.unwrap());
+    }
+
+    fn client(name: &str) -> Actor {
+        Actor::Client(Identity::parse(name).unwrap())
+    }
+
+    #[test]
+    fn a_key_may_park_only_so_many_reads_and_gets_their_places_back() {
+        let parked = Parked::default();
+        let places: Vec<_> = (0..PARKED_PER_KEY_MAX)
+            .map_while(|_| parked.take(&client("a")))
+            .collect();
+        assert_eq!(places.len(), PARKED_PER_KEY_MAX);
+        assert!(parked.take(&client("a")).is_none());
+        assert!(parked.take(&client("b")).is_some());
+        drop(places);
+        assert!(parked.take(&client("a")).is_some());
+        assert!(parked.counts().by_key.is_empty());
+    }
+
+    #[test]
+    fn a_process_parks_only_so_many_reads() {
+        let parked = Parked::default();
+        let places: Vec<_> = (0..=PARKED_MAX).map_while(|_| parked.take(&Actor::Anonymous)).collect();
+        assert_eq!(places.len(), PARKED_MAX);
+        assert!(parked.take(&client("a")).is_none());
+    }
+}

@@ -1,0 +1,67 @@
+//! replay_execution.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::Listing;
+use ff_core::command::flow::{ReplayExecution, Replayed};
+use ff_core::fabric::{On, Result};
+use ff_core::id::ExecutionId;
+use ff_core::limits::PAGE_MAX;
+use ff_core::machine::replay::{self, Past};
+use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey};
+
+use crate::engine::Engine;
+use crate::picture::absorb;
+
+impl Engine {
+    /// Reopens a terminal execution. The edges around it are reopened in follow-up work, before it may be claimed.
+    pub(crate) async fn replay(&self, command: On<ExecutionId, ReplayExecution>) -> Result<Replayed> {
+        let On { id, command } = command;
+        self.check_id(id)?;
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        loop {
+            let load = Self::load_of(id).with_counters([failed_inbound(id)]);
+            let mut snapshot = tries.read(load).await?;
+            let execution = self.visible(&snapshot, id)?.clone();
+            let past = self.past_of(&execution, &mut snapshot).await?;
+            let step = replay::replay(&execution, &command, past, &self.context_of(&snapshot, &execution))?;
+            if let Some(replayed) = tries.commit(&snapshot, step).await? {
+                return Ok(replayed);
+            }
+        }
+    }
+
+    /// What earlier runs of an execution left behind.
+    async fn past_of(&self, execution: &Execution, snapshot: &mut Snapshot) -> Result<Past> {
+        let archived = match &execution.attempt {
+            None => false,
+            Some(attempt) => {
+                let key = RecordKey::Attempt(execution.id, attempt.index);
+                let load = Load::records(snapshot.partition, [key.clone()]);
+                absorb(snapshot, self.store().load(load).await?);
+                snapshot.records.contains_key(&key)
+            }
+        };
+        let has_failed_edges = execution.definition.flow.is_some()
+            && (snapshot.counter(failed_inbound(execution.id)) > 0 || self.has_failed_outbound(execution.id).await?);
+        Ok(Past {
+            archived,
+            has_failed_edges,
+        })
+    }
+
+    /// Whether an edge out of an execution has failed. Where there are too many to tell at once it says yes: then the
+    /// follow-up work looks at each of them, and leaves alone what has not.
+    async fn has_failed_outbound(&self, upstream: ExecutionId) -> Result<bool> {
+        let listing = Listing::EdgesFrom {
+            upstream,
+            unresolved_only: false,
+        };
+        let page = self.store().list(listing, None, PAGE_MAX).await?;
+        let more = page.next.is_some();
+        Ok(more || page.edges().iter().any(|(edge, _)| edge.state == EdgeState::Failed))
+    }
+}
+
+const fn failed_inbound(id: ExecutionId) -> CounterKey {
+    CounterKey::Group(id, GroupCounter::Failed)
+}

@@ -1,0 +1,125 @@
+//! deliver_signal, approve, reject: a signal arrives at a waitpoint.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_core::command::signal::{Decide, Delivered, SendSignal};
+use ff_core::fabric::Result;
+use ff_core::id::{ExecutionId, SignalId, WaitpointId};
+use ff_core::machine::signal::{Target, authenticate};
+use ff_core::machine::{Context, Step, approval, signal, waitpoint};
+use ff_core::name::IdempotencyKey;
+use ff_core::record::{CounterKey, Execution, Record, RecordKey, Signal, SignalKeyRecord, Waitpoint};
+use ff_core::token::WaitpointToken;
+
+use crate::engine::Engine;
+
+/// The records a signal is about.
+struct Address {
+    execution: ExecutionId,
+    waitpoint: RecordKey,
+    signal: RecordKey,
+    signal_key: Option<RecordKey>,
+}
+
+impl Address {
+    fn new(execution: ExecutionId, waitpoint: WaitpointId, signal: SignalId, key: Option<&IdempotencyKey>) -> Self {
+        Self {
+            execution,
+            waitpoint: RecordKey::Waitpoint(execution, waitpoint),
+            signal: RecordKey::Signal(execution, signal),
+            signal_key: key.map(|key| RecordKey::SignalKey(execution, key.clone())),
+        }
+    }
+
+    fn load(&self) -> Load {
+        let keys = [
+            Some(RecordKey::Execution(self.execution)),
+            Some(self.waitpoint.clone()),
+            Some(self.signal.clone()),
+            self.signal_key.clone(),
+        ];
+        let keys: Vec<RecordKey> = keys.into_iter().flatten().collect();
+        Load::records(self.execution.partition(), keys)
+            .with_gates()
+            .with_counters([CounterKey::BufferedSignals(self.execution)])
+    }
+
+    fn target<'s>(&self, snapshot: &'s Snapshot, execution: &'s Execution, waitpoint: &'s Waitpoint) -> Target<'s> {
+        let buffered = snapshot.counter(CounterKey::BufferedSignals(self.execution));
+        Target {
+            execution,
+            waitpoint,
+            same_id: self.same_id(snapshot),
+            same_key: self.same_key(snapshot),
+            buffered_signals: u64::try_from(buffered).unwrap_or(0),
+        }
+    }
+
+    fn same_id<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Signal> {
+        match snapshot.records.get(&self.signal) {
+            Some((Record::Signal(signal), _)) => Some(&**signal),
+            _ => None,
+        }
+    }
+
+    fn same_key<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s SignalKeyRecord> {
+        match snapshot.records.get(self.signal_key.as_ref()?) {
+            Some((Record::SignalKey(record), _)) => Some(record),
+            _ => None,
+        }
+    }
+}
+
+impl Engine {
+    pub(super) async fn deliver(&self, id: ExecutionId, command: &SendSignal) -> Result<Delivered> {
+        self.check_id(id)?;
+        let sent = &command.signal;
+        let address = Address::new(id, sent.waitpoint_id, sent.signal_id, sent.idempotency_key.as_ref());
+        let snapshot = self.store().load(address.load()).await?;
+        self.open_with(&command.waitpoint_token, &snapshot, &address).await?;
+        self.commit_signal(snapshot, &address, |target, context| {
+            signal::deliver(target, sent, context)
+        })
+        .await
+    }
+
+    pub(super) async fn deliver_decision(&self, id: ExecutionId, command: &Decide) -> Result<Delivered> {
+        self.check_id(id)?;
+        let key = command.idempotency_key.as_ref();
+        let address = Address::new(id, command.waitpoint_id, command.signal_id, key);
+        let snapshot = self.store().load(address.load()).await?;
+        self.commit_signal(snapshot, &address, |target, context| {
+            approval::decide(target, command, context)
+        })
+        .await
+    }
+
+    /// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an
+    /// execution that is not there, or not for this caller, has no waitpoints.
+    async fn open_with(&self, token: &WaitpointToken, snapshot: &Snapshot, address: &Address) -> Result<()> {
+        let (ring, now) = self.key_ring_for(token.kid()).await?;
+        let execution = self.visible(snapshot, address.execution).ok();
+        let found = execution.and_then(|_| snapshot.waitpoint(&address.waitpoint));
+        authenticate(found, token, &ring, now).map(|_| ())
+    }
+
+    /// Delivers, from what was read on: the first decision waits for no second reading. What a token vouches for never
+    /// changes, so it is not looked at again.
+    async fn commit_signal(
+        &self,
+        mut snapshot: Snapshot,
+        address: &Address,
+        rule: impl Fn(Target<'_>, &Context) -> Result<Step<Delivered>> + Send + Sync,
+    ) -> Result<Delivered> {
+        let mut tries = self.tries(RecordKey::Execution(address.execution)).await;
+        loop {
+            let execution = self.visible(&snapshot, address.execution)?;
+            let found = waitpoint::known(snapshot.waitpoint(&address.waitpoint))?;
+            let target = address.target(&snapshot, execution, found);
+            let step = rule(target, &self.context_of(&snapshot, execution))?;
+            if let Some(outcome) = tries.commit(&snapshot, step).await? {
+                return Ok(outcome);
+            }
+            snapshot = tries.read(address.load()).await?;
+        }
+    }
+}

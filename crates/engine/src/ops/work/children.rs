@@ -1,0 +1,33 @@
+//! wait_children: decided from the counters of the inbound edges.
+
+use ff_backend::load::Load;
+use ff_core::command::flow::{WaitChildren, WaitedChildren};
+use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
+use ff_core::machine::group::Counts;
+use ff_core::machine::wait_children::wait_children;
+use ff_core::record::{CounterKey, GroupCounter, RecordKey};
+
+use crate::engine::Engine;
+
+impl Engine {
+    /// Counters are read with the execution, so nothing is decided from memory here.
+    pub(super) async fn wait_for_children(&self, id: ExecutionId, command: &WaitChildren) -> Result<WaitedChildren> {
+        self.check_id(id)?;
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        loop {
+            let snapshot = tries.read(load_with_counters(id)).await?;
+            let execution = self.visible(&snapshot, id)?;
+            let counts = Counts::read(|counter| snapshot.counter(CounterKey::Group(id, counter)));
+            let context = self.worker_context(&snapshot, execution);
+            let step = wait_children(execution, command, &counts, &context)?;
+            if let Some(waited) = tries.commit(&snapshot, step).await? {
+                return Ok(waited);
+            }
+        }
+    }
+}
+
+fn load_with_counters(id: ExecutionId) -> Load {
+    Engine::load_of(id).with_counters(GroupCounter::ALL.map(|counter| CounterKey::Group(id, counter)))
+}

@@ -1,0 +1,178 @@
+//! suspend and create_pending_waitpoint: waitpoints, and the tokens that open them.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_core::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
+use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::id::{ExecutionId, WaitpointId};
+use ff_core::keyring::KeyRing;
+use ff_core::machine::step::Write;
+use ff_core::machine::suspend::{Early, suspend};
+use ff_core::machine::waitpoint::{claims, create_pending};
+use ff_core::machine::{Context, Draft};
+use ff_core::record::{Execution, PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
+use ff_core::time::Timestamp;
+use ff_core::token::WaitpointToken;
+
+use crate::engine::Engine;
+use crate::tries::Tries;
+
+impl Engine {
+    /// The keys come first: a suspension nobody could signal must not begin.
+    pub(super) async fn suspend_task(&self, id: ExecutionId, command: &Suspend) -> Result<SuspendedTask> {
+        self.check_id(id)?;
+        let ring = self.key_ring().await?;
+        Ok(match self.suspend_once(id, command).await? {
+            SuspendOutcome::Suspended {
+                suspension_id,
+                waitpoints,
+            } => SuspendedTask::Suspended {
+                suspension_id,
+                waitpoints: waitpoints.iter().map(|used| issue(&ring, id, used, None)).collect(),
+            },
+            SuspendOutcome::AlreadySatisfied { signals } => SuspendedTask::AlreadySatisfied { signals },
+            SuspendOutcome::Cancelled => SuspendedTask::Cancelled,
+        })
+    }
+
+    async fn suspend_once(&self, id: ExecutionId, command: &Suspend) -> Result<SuspendOutcome> {
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        if pending_ids(command).next().is_none() {
+            let rule =
+                |execution: &Execution, context: &Context| suspend(execution, command, Early::default(), context);
+            if let Some(outcome) = self.decide_from_memory(&mut tries, id, rule).await? {
+                return Ok(outcome);
+            }
+        }
+        loop {
+            let snapshot = tries.read(load_for(id, command)).await?;
+            let execution = self.visible(&snapshot, id)?;
+            let waitpoints = pending_waitpoints(id, command, &snapshot);
+            let Some(signals) = self.read_buffered(&mut tries, id, &waitpoints).await? else {
+                tries.look_again().await?;
+                continue;
+            };
+            let early = Early {
+                waitpoints: &waitpoints,
+                signals: &signals,
+            };
+            let step = suspend(execution, command, early, &self.worker_context(&snapshot, execution))?;
+            check_fresh(&step.draft, &snapshot)?;
+            if let Some(outcome) = tries.commit(&snapshot, step).await? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// The signals that arrived early. They never change, and one that comes after this makes the commit conflict on its
+    /// waitpoint; so they may be read after the waitpoints. `None`: a failover took one that the waitpoint still named.
+    async fn read_buffered<O>(
+        &self,
+        tries: &mut Tries<'_, O>,
+        id: ExecutionId,
+        waitpoints: &[Waitpoint],
+    ) -> Result<Option<Vec<Signal>>> {
+        let buffered = waitpoints.iter().flat_map(|waitpoint| &waitpoint.buffered);
+        let keys: Vec<RecordKey> = buffered.map(|signal| RecordKey::Signal(id, *signal)).collect();
+        if keys.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let count = keys.len();
+        let found = tries.read(Load::records(id.partition(), keys)).await?;
+        let signals = found.records.into_values().filter_map(|(record, _)| match record {
+            Record::Signal(signal) => Some(*signal),
+            _ => None,
+        });
+        Ok(Some(signals.collect()).filter(|signals: &Vec<Signal>| signals.len() == count))
+    }
+
+    /// Hands out a waitpoint before suspending.
+    pub(super) async fn issue_pending_waitpoint(
+        &self,
+        id: ExecutionId,
+        command: &CreatePendingWaitpoint,
+    ) -> Result<IssuedWaitpoint> {
+        self.check_id(id)?;
+        let ring = self.key_ring().await?;
+        let pending = self.create_pending_once(id, command).await?;
+        Ok(issue(&ring, id, &pending.waitpoint, Some(pending.expires_at)))
+    }
+
+    async fn create_pending_once(&self, id: ExecutionId, command: &CreatePendingWaitpoint) -> Result<PendingWaitpoint> {
+        let rule = |execution: &Execution, context: &Context| create_pending(execution, command, context);
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        if let Some(pending) = self.decide_from_memory(&mut tries, id, rule).await? {
+            return Ok(pending);
+        }
+        let mut load = Self::load_of(id);
+        load.records.push(RecordKey::Waitpoint(id, command.waitpoint_id));
+        loop {
+            let snapshot = tries.read(load.clone()).await?;
+            let execution = self.visible(&snapshot, id)?;
+            let step = rule(execution, &self.worker_context(&snapshot, execution))?;
+            check_fresh(&step.draft, &snapshot)?;
+            if let Some(pending) = tries.commit(&snapshot, step).await? {
+                return Ok(pending);
+            }
+        }
+    }
+}
+
+/// The execution with every waitpoint the suspend names: those it uses, and those that should not be there yet.
+fn load_for(id: ExecutionId, command: &Suspend) -> Load {
+    let mut load = Engine::load_of(id);
+    let named = command.waitpoints.iter().map(|choice| match choice {
+        WaitpointChoice::Fresh { waitpoint_id, .. } | WaitpointChoice::UsePending { waitpoint_id } => *waitpoint_id,
+    });
+    load.records
+        .extend(named.map(|waitpoint| RecordKey::Waitpoint(id, waitpoint)));
+    load
+}
+
+fn pending_ids(command: &Suspend) -> impl Iterator<Item = WaitpointId> {
+    command.waitpoints.iter().filter_map(|choice| match choice {
+        WaitpointChoice::UsePending { waitpoint_id } => Some(*waitpoint_id),
+        WaitpointChoice::Fresh { .. } => None,
+    })
+}
+
+fn pending_waitpoints(id: ExecutionId, command: &Suspend, snapshot: &Snapshot) -> Vec<Waitpoint> {
+    let keys = pending_ids(command).map(|waitpoint| RecordKey::Waitpoint(id, waitpoint));
+    keys.filter_map(|key| snapshot.waitpoint(&key).cloned()).collect()
+}
+
+/// Refuses to make a waitpoint under an id that has one: trying again would never help.
+fn check_fresh(draft: &Draft, snapshot: &Snapshot) -> Result<()> {
+    let taken = draft.writes.iter().find_map(|write| match write {
+        Write::Create {
+            record: Record::Waitpoint(waitpoint),
+            ..
+        } => snapshot.waitpoint(&RecordKey::Waitpoint(waitpoint.execution_id, waitpoint.id)),
+        _ => None,
+    });
+    match taken {
+        None => Ok(()),
+        Some(taken) => Err(Code::WaitpointAlreadyExists
+            .because(format!(
+                "waitpoint {} exists already; ids of new ones must be fresh",
+                taken.id
+            ))
+            .with("waitpoint_id", taken.id.to_string())),
+    }
+}
+
+/// A waitpoint with the token that opens it.
+fn issue(
+    ring: &KeyRing,
+    execution_id: ExecutionId,
+    waitpoint: &WaitpointRef,
+    expires_at: Option<Timestamp>,
+) -> IssuedWaitpoint {
+    IssuedWaitpoint {
+        waitpoint_id: waitpoint.id,
+        waitpoint_key: waitpoint.key.clone(),
+        expires_at,
+        token: WaitpointToken::mint(ring, &claims(execution_id, waitpoint)),
+    }
+}

@@ -1,0 +1,43 @@
+//! A picture of a partition that took more than one read.
+//!
+//! What was read first stays: everything is decided from the oldest picture of a record, and the commit finds out whether it
+//! has changed since.
+
+use ff_backend::load::Snapshot;
+use ff_backend::transaction::Version;
+use ff_core::id::ExecutionId;
+use ff_core::machine::group;
+use ff_core::record::{CounterKey, GroupCounter, Record};
+
+/// Adds what a later read found.
+pub(crate) fn absorb(picture: &mut Snapshot, later: Snapshot) {
+    for (key, found) in later.records {
+        picture.records.entry(key).or_insert(found);
+    }
+    for (key, value) in later.counters {
+        picture.counters.entry(key).or_insert(value);
+    }
+    for (key, stamp) in later.nudges {
+        picture.nudges.entry(key).or_insert(stamp);
+    }
+}
+
+/// Adds rows of a listing, so that a draft may write them.
+pub(crate) fn keep<R: Into<Record> + Clone>(picture: &mut Snapshot, rows: &[(R, Version)]) {
+    for (row, version) in rows {
+        let record: Record = row.clone().into();
+        picture.records.entry(record.key()).or_insert((record, *version));
+    }
+}
+
+/// The counters of an execution's group, to load them.
+pub(crate) fn group_counters(id: ExecutionId) -> impl Iterator<Item = CounterKey> {
+    GroupCounter::ALL
+        .into_iter()
+        .map(move |counter| CounterKey::Group(id, counter))
+}
+
+/// What was counted over the inbound edges of an execution.
+pub(crate) fn group_counts(picture: &Snapshot, id: ExecutionId) -> group::Counts {
+    group::Counts::read(|counter| picture.counter(CounterKey::Group(id, counter)))
+}

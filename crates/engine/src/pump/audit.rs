@@ -1,0 +1,120 @@
+//! The audit sweep: a sample of records is compared with the index entries the store keeps for them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ff_backend::load::Load;
+use ff_backend::query::{AuditRow, Cursor, Listing};
+use ff_core::fabric::Result;
+use ff_core::machine::placement::{due_at, placement};
+use ff_core::machine::{Draft, Step};
+use ff_core::partition::{Family, Partition};
+use ff_core::record::Record;
+
+use super::duty::Duty;
+use crate::engine::Engine;
+
+/// Records of one audit.
+const SAMPLE: usize = 200;
+
+/// Where the audit stands.
+#[derive(Default)]
+pub(super) struct Audits {
+    place: Mutex<Place>,
+    repaired: AtomicU64,
+}
+
+/// The next sample: which partition, and where in it.
+#[derive(Clone, Default)]
+struct Place {
+    index: u16,
+    after: Option<Cursor>,
+}
+
+impl Engine {
+    /// Index entries this process has found wrong and written anew.
+    pub fn repaired(&self) -> u64 {
+        self.shared.pump.audits.repaired.load(Ordering::Relaxed)
+    }
+
+    /// One audit, for tests that do not run in the background.
+    pub async fn pump_audit(&self) -> Result<()> {
+        self.pumping().audit_sweep().await
+    }
+
+    /// Looks at one sample, and repairs what has drifted.
+    pub(super) async fn audit_sweep(&self) -> Result<()> {
+        if !self.serves(Duty::AuditSweep) {
+            return Ok(());
+        }
+        // From time to time nothing is believed: a store that lost writes may show an old generation again.
+        self.shared.pump.marks.forget_all();
+        let place = self.shared.pump.audits.place();
+        let partition = Partition::flow(place.index);
+        let page = self
+            .store()
+            .list(Listing::Audit(partition), place.after, SAMPLE)
+            .await?;
+        self.shared.pump.audits.move_to(match &page.next {
+            Some(after) => Place {
+                index: place.index,
+                after: Some(after.clone()),
+            },
+            None => Place {
+                index: (place.index + 1) % self.shared.config.counts.count(Family::Flow),
+                after: None,
+            },
+        });
+        for row in page.audit().iter().filter(|row| has_drifted(row)) {
+            self.repair(partition, row).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes a record again as it is: its index entries follow.
+    async fn repair(&self, partition: Partition, row: &AuditRow) -> Result<()> {
+        let key = row.record.key();
+        tracing::error!(
+            ?key,
+            placement = ?row.placement,
+            due_at = ?row.due_at,
+            "a record was not where its facts say; it is written again"
+        );
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let snapshot = tries.read(Load::records(partition, [key.clone()])).await?;
+            let Some((record, _)) = snapshot.records.get(&key) else {
+                return Ok(());
+            };
+            if tries.commit(&snapshot, rewrite(record)).await?.is_some() {
+                self.shared.pump.audits.repaired.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Audits {
+    fn place(&self) -> Place {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn move_to(&self, place: Place) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    }
+}
+
+fn rewrite(record: &Record) -> Step<()> {
+    let mut draft = Draft::default();
+    draft.put(record.clone());
+    Step { outcome: (), draft }
+}
+
+/// Whether a record is in another index than its facts say, or due at another moment.
+fn has_drifted(row: &AuditRow) -> bool {
+    let placed = match &row.record {
+        Record::Execution(execution) => row.placement == Some(placement(execution)),
+        _ => row.placement.is_none(),
+    };
+    !placed || row.due_at != due_at(&row.record)
+}

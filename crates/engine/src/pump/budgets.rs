@@ -1,0 +1,55 @@
+//! Budgets that are due: a reset has come, what waits may go, or what runs must stop.
+
+use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_core::command::budget::BudgetView;
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::id::BudgetId;
+use ff_core::machine::budget::BudgetWork;
+use ff_core::record::Cause;
+use ff_core::time::Timestamp;
+
+use super::duty::Duty;
+use super::follow_up::Progress;
+use crate::engine::Engine;
+use crate::fault::internal;
+
+impl Engine {
+    /// Applies what time has brought to a budget, and does what that means for others. Should this process die meanwhile,
+    /// the budget stays due.
+    pub(super) async fn advance_budget(&self, id: BudgetId) -> Result<Progress> {
+        let (began_at, answer) = self.store().budget(BudgetCall::Advance(id)).await?;
+        let BudgetWork { release, stop } = match answer {
+            Ok(BudgetAnswer::Work(work)) => work,
+            Ok(_) => return Err(internal("an advance of a budget was answered with something else")),
+            // A budget that is not there keeps its work blocked, and has nothing else to do.
+            Err(refusal) if refusal.code == Code::BudgetNotFound => return Ok(Progress::Done),
+            Err(refusal) => return Err(refusal),
+        };
+        let released = match release {
+            Some(release) => self.release_blocked(Cause::Budget(id), release).await,
+            None => Ok(()),
+        };
+        let stopped = match stop {
+            Some(reason) => self.sweep(id, &reason, began_at).await,
+            None => Ok(Progress::Done),
+        };
+        released?;
+        stopped
+    }
+
+    async fn sweep(&self, id: BudgetId, reason: &str, began_at: Timestamp) -> Result<Progress> {
+        let sweep = self.stop_running_under(id, reason, began_at);
+        self.serve_duty(Duty::StopSweep, sweep).await
+    }
+
+    /// A budget as it is; `None` when there never was one.
+    pub(super) async fn look_up_budget(&self, id: BudgetId) -> Result<Option<BudgetView>> {
+        match self.store().budget(BudgetCall::Get(id)).await?.1 {
+            Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
+            Ok(_) => Err(internal("a reading of a budget was answered with something else")),
+            Err(refusal) if refusal.code == Code::BudgetNotFound => Ok(None),
+            Err(refusal) => Err(refusal),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Deleting what nobody needs any more: parts first, the record last. What is deleted is not listed again.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::{Listing, Page, Rows};
+use ff_core::fabric::Result;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::limits::FOLLOW_UP_CHUNK;
+use ff_core::machine::flow::{self, Doomed};
+use ff_core::machine::{Step, retention};
+use ff_core::record::{Execution, RecordKey};
+
+use super::Progress;
+use super::places::Place;
+use crate::engine::Engine;
+use crate::fault::internal;
+use crate::ops::flows::FlowRead;
+use crate::picture::{absorb, keep};
+
+/// Records that belong to an execution, as far as there was room.
+struct Parts {
+    keys: Vec<RecordKey>,
+    /// Whether these are all that are left.
+    last: bool,
+}
+
+impl Engine {
+    /// Deletes a chunk of what belongs to an execution whose retention is over, at last the execution itself.
+    pub(crate) async fn delete_execution_chunk(&self, id: ExecutionId) -> Result<Progress> {
+        let key = RecordKey::Execution(id);
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let mut snapshot = tries.read(Self::load_of(id)).await?;
+            let found = snapshot.execution(&key).cloned();
+            let Some(execution) = found.filter(Execution::is_deleting) else {
+                return Ok(Progress::Done);
+            };
+            if !owes_nothing(&execution) {
+                return Ok(Progress::Later);
+            }
+            let parts = self.parts_of(&execution, FOLLOW_UP_CHUNK - 1, &mut snapshot).await?;
+            let step = Step {
+                outcome: if parts.last { Progress::Done } else { Progress::More },
+                draft: retention::delete_execution(&execution, &parts.keys, parts.last),
+            };
+            if let Some(progress) = tries.commit(&snapshot, step).await? {
+                return Ok(progress);
+            }
+        }
+    }
+
+    /// Deletes a chunk of the members of a flow whose retention is over, at last the flow itself.
+    pub(crate) async fn delete_members_chunk(&self, id: FlowId) -> Result<Progress> {
+        let members = [Listing::Members {
+            flow_id: id,
+            open_only: false,
+        }];
+        let mut tries = self.tries(RecordKey::Flow(id)).await;
+        loop {
+            let mut snapshot = tries.read(self.load_of_flow(id)).await?;
+            let Some(read) = FlowRead::of(&snapshot, id).filter(|read| read.flow.deleting) else {
+                return Ok(Progress::Done);
+            };
+            let walked = self
+                .walk(&members, Place::default(), Page::executions, |_| true)
+                .await?;
+            let step = if walked.rows.is_empty() && walked.is_last() {
+                flow::delete(read.loaded()).map(|()| Progress::Done)
+            } else {
+                let (flow, gate) = (read.flow.clone(), read.gate);
+                keep(&mut snapshot, &walked.rows);
+                let members = walked.rows.into_iter().map(|(member, _)| member);
+                let chosen = self.choose(members.filter(owes_nothing), &mut snapshot).await?;
+                if chosen.is_empty() {
+                    return Ok(Progress::Later);
+                }
+                let page: Vec<_> = chosen.iter().map(doomed).collect();
+                let context = self.duty_of_flow(&snapshot, gate);
+                flow::delete_members(&flow, &page, &context).map(|()| Progress::More)
+            };
+            if let Some(progress) = tries.commit(&snapshot, step).await? {
+                return Ok(progress);
+            }
+        }
+    }
+
+    /// As many of `members`, with their parts, as fit into a chunk.
+    async fn choose(
+        &self,
+        members: impl Iterator<Item = Execution>,
+        snapshot: &mut Snapshot,
+    ) -> Result<Vec<(Execution, Parts)>> {
+        let mut room = FOLLOW_UP_CHUNK;
+        let mut chosen = Vec::new();
+        for member in members {
+            if room == 0 {
+                break;
+            }
+            let parts = self.parts_of(&member, room - 1, snapshot).await?;
+            room -= 1 + parts.keys.len();
+            chosen.push((member, parts));
+        }
+        Ok(chosen)
+    }
+
+    /// At most `room` of the records that belong to an execution, kept in `snapshot` with their versions.
+    async fn parts_of(&self, execution: &Execution, room: usize, snapshot: &mut Snapshot) -> Result<Parts> {
+        let mut keys = Vec::new();
+        let mut last = true;
+        for listing in listings_of(execution) {
+            if keys.len() == room {
+                last = false;
+                break;
+            }
+            let page = self.store().list(listing, None, room - keys.len()).await?;
+            last = page.next.is_none();
+            keys.extend(part_keys(execution.id, page, snapshot)?);
+            if !last {
+                break;
+            }
+        }
+        let without_version = keys.iter().filter(|key| snapshot.version(key).is_none()).cloned();
+        let without_version: Vec<_> = without_version.collect();
+        if !without_version.is_empty() {
+            let load = Load::records(snapshot.partition, without_version);
+            absorb(snapshot, self.store().load(load).await?);
+        }
+        Ok(Parts { keys, last })
+    }
+}
+
+/// Whether nothing is left that others wait for: slots to give back, edges to resolve.
+fn owes_nothing(execution: &Execution) -> bool {
+    execution.outbox.is_empty() && !execution.follow_ups.any()
+}
+
+fn doomed((member, parts): &(Execution, Parts)) -> Doomed<'_> {
+    Doomed {
+        member,
+        parts: &parts.keys,
+        last: parts.last,
+    }
+}
+
+/// Where the parts of an execution are listed. Only a worker makes attempts and waitpoints, and signals need waitpoints.
+fn listings_of(execution: &Execution) -> Vec<Listing> {
+    let id = execution.id;
+    let edges = execution.definition.flow.map(|_| Listing::EdgesFrom {
+        upstream: id,
+        unresolved_only: false,
+    });
+    let of_worker = [Listing::Attempts(id), Listing::Waitpoints(id), Listing::Signals(id)];
+    let of_worker = of_worker.into_iter().filter(|_| execution.has_run());
+    edges.into_iter().chain(of_worker).collect()
+}
+
+/// The keys of a page of parts; rows that carry their version are kept.
+fn part_keys(id: ExecutionId, page: Page, snapshot: &mut Snapshot) -> Result<Vec<RecordKey>> {
+    match page.rows {
+        Rows::Edges(edges) => {
+            keep(snapshot, &edges);
+            Ok(edges.iter().map(|(edge, _)| RecordKey::Edge(edge.id)).collect())
+        }
+        Rows::Waitpoints(waitpoints) => {
+            keep(snapshot, &waitpoints);
+            let key = |waitpoint_id| RecordKey::Waitpoint(id, waitpoint_id);
+            Ok(waitpoints.iter().map(|(waitpoint, _)| key(waitpoint.id)).collect())
+        }
+        Rows::Attempts(attempts) => Ok(attempts
+            .iter()
+            .map(|attempt| RecordKey::Attempt(id, attempt.index))
+            .collect()),
+        Rows::Signals(signals) => Ok(signals.iter().map(|signal| RecordKey::Signal(id, signal.id)).collect()),
+        _ => Err(internal(
+            "a listing of an execution's parts was answered with something else",
+        )),
+    }
+}

@@ -1,0 +1,65 @@
+//! Executions and flows that were nudged, decided from their counters.
+//!
+//! A nudge is taken away only as it was read before the counters: one that came since then stays.
+
+use ff_backend::load::Snapshot;
+use ff_backend::transaction::Transaction;
+use ff_core::fabric::Result;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::machine::{Step, flow, group};
+use ff_core::record::RecordKey;
+
+use super::Progress;
+use crate::engine::Engine;
+use crate::ops::flows::FlowRead;
+use crate::picture::{group_counters, group_counts};
+
+impl Engine {
+    /// Decides an execution from the counters of its group, after whatever time has brought.
+    pub(crate) async fn evaluate_execution(&self, id: ExecutionId) -> Result<Progress> {
+        let key = RecordKey::Execution(id);
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let load = Self::load_of(id).with_counters(group_counters(id));
+            let snapshot = tries.read(load).await?;
+            let step = match snapshot.execution(&key) {
+                Some(execution) => {
+                    let context = self.duty_of(&snapshot, execution);
+                    group::evaluate(execution, &group_counts(&snapshot, id), &context).map(|_| ())
+                }
+                None => Step::unchanged(()),
+            };
+            let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
+            if landed.is_some() {
+                return Ok(Progress::Done);
+            }
+        }
+    }
+
+    /// Takes over what the counters of a flow say, and what time does to it.
+    pub(crate) async fn advance_flow(&self, id: FlowId) -> Result<Progress> {
+        let key = RecordKey::Flow(id);
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let snapshot = tries.read(self.load_of_flow(id)).await?;
+            let step = match FlowRead::of(&snapshot, id) {
+                Some(read) => flow::advance(read.loaded(), &self.duty_of_flow(&snapshot, read.gate)),
+                None => Step::unchanged(()),
+            };
+            let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
+            if landed.is_some() {
+                return Ok(Progress::Done);
+            }
+        }
+    }
+}
+
+/// Takes away the nudge that was answered.
+fn answer<'s>(snapshot: &'s Snapshot, key: &'s RecordKey) -> impl FnOnce(&mut Transaction) + 's {
+    move |transaction| {
+        let stamp = snapshot.nudges.get(key);
+        transaction
+            .clear_nudges
+            .extend(stamp.map(|stamp| (key.clone(), *stamp)));
+    }
+}

@@ -1,0 +1,131 @@
+//! Members of a flow that was opened or cancelled.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::{Listing, Page};
+use ff_backend::transaction::Version;
+use ff_core::fabric::Result;
+use ff_core::id::FlowId;
+use ff_core::machine::{Context, Step, flow};
+use ff_core::record::{CounterKey, Execution, Flow, RecordKey};
+
+use super::Progress;
+use super::places::{Chore, Errand, Stride};
+use crate::engine::Engine;
+use crate::ops::flows::FlowRead;
+use crate::picture::{absorb, group_counters, group_counts, keep};
+
+/// A chunk of members and what to decide about them with.
+struct Chunk<'c> {
+    flow: &'c Flow,
+    members: &'c [(Execution, Version)],
+    last: bool,
+    snapshot: &'c Snapshot,
+    context: &'c Context,
+}
+
+/// What is done with the members of a flow.
+struct Job {
+    chore: Chore,
+    owed: fn(&Flow) -> bool,
+    wanted: fn(&Execution) -> bool,
+    counters: fn(&Execution) -> Vec<CounterKey>,
+    rule: fn(&Chunk<'_>) -> Step<()>,
+}
+
+const OPEN: Job = Job {
+    chore: Chore::OpenMembers,
+    owed: |flow| flow.opening,
+    wanted: |member| member.unopened,
+    counters: |member| group_counters(member.id).collect(),
+    rule: open,
+};
+
+const CANCEL: Job = Job {
+    chore: Chore::CancelMembers,
+    owed: |flow| flow.cancelling,
+    wanted: |_| true,
+    counters: |_| Vec::new(),
+    rule: cancel,
+};
+
+impl Engine {
+    /// Lets a chunk of the members of an opened flow go.
+    pub(crate) async fn open_members_chunk(&self, id: FlowId) -> Result<Progress> {
+        self.members_chunk(id, &OPEN).await
+    }
+
+    /// Cancels a chunk of the members of a cancelled flow.
+    pub(crate) async fn cancel_members_chunk(&self, id: FlowId) -> Result<Progress> {
+        self.members_chunk(id, &CANCEL).await
+    }
+
+    /// Once the gate stands where it makes the flow owe this, nobody joins in a state that still has to be dealt with; so a
+    /// place stays good whatever else is written about the flow.
+    async fn members_chunk(&self, id: FlowId, job: &Job) -> Result<Progress> {
+        let key = RecordKey::Flow(id);
+        let places = &self.shared.places;
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let mut snapshot = tries.read(self.load_of_flow(id)).await?;
+            let read = FlowRead::of(&snapshot, id).filter(|read| (job.owed)(read.flow));
+            let read = read.map(|read| (read.flow.clone(), read.gate));
+            let Some(((flow, gate), life)) = read.zip(snapshot.version(&RecordKey::Gate(id))) else {
+                return Ok(Progress::Done);
+            };
+            let errand = Errand {
+                record: key.clone(),
+                chore: job.chore,
+                life,
+            };
+            let members = Listing::Members {
+                flow_id: id,
+                open_only: true,
+            };
+            let walked = self
+                .walk(&[members], places.of(&errand), Page::executions, |(member, _)| {
+                    (job.wanted)(member)
+                })
+                .await?;
+            let stride = Stride {
+                next: walked.next.clone(),
+                errand,
+            };
+            if walked.is_idle() {
+                return Ok(places.went(stride));
+            }
+            keep(&mut snapshot, &walked.rows);
+            let counters: Vec<_> = walked
+                .rows
+                .iter()
+                .flat_map(|(member, _)| (job.counters)(member))
+                .collect();
+            if !counters.is_empty() {
+                let load = Load::records(snapshot.partition, []).with_counters(counters);
+                absorb(&mut snapshot, tries.read(load).await?);
+            }
+            let step = (job.rule)(&Chunk {
+                flow: &flow,
+                members: &walked.rows,
+                last: walked.is_last(),
+                snapshot: &snapshot,
+                context: &self.duty_of_flow(&snapshot, gate),
+            });
+            if let Some(stride) = tries.commit(&snapshot, step.map(|()| stride)).await? {
+                return Ok(places.went(stride));
+            }
+        }
+    }
+}
+
+fn open(chunk: &Chunk<'_>) -> Step<()> {
+    let members = chunk.members.iter().map(|(member, _)| member);
+    let page: Vec<_> = members
+        .map(|member| (member, group_counts(chunk.snapshot, member.id)))
+        .collect();
+    flow::open_members(chunk.flow, &page, chunk.last, chunk.context)
+}
+
+fn cancel(chunk: &Chunk<'_>) -> Step<()> {
+    let page: Vec<_> = chunk.members.iter().map(|(member, _)| member).collect();
+    flow::cancel_members(chunk.flow, &page, chunk.last, chunk.context)
+}

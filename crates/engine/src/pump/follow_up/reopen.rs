@@ -1,0 +1,118 @@
+//! Edges around a replayed execution.
+
+use std::collections::BTreeSet;
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::{Listing, Page};
+use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
+use ff_core::machine::Step;
+use ff_core::machine::reopen::{self, Reopened};
+use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
+
+use super::Progress;
+use super::places::{Chore, Errand, Stride};
+use crate::engine::Engine;
+use crate::picture::{absorb, group_counters, group_counts, keep};
+
+/// What reopening a chunk of edges came to.
+struct Chunk {
+    reopened: Reopened,
+    stride: Stride,
+}
+
+impl Engine {
+    /// Reopens a chunk of the failed edges around a replayed execution, the inbound ones first.
+    pub(crate) async fn reopen_edges_chunk(&self, id: ExecutionId) -> Result<Progress> {
+        let key = RecordKey::Execution(id);
+        let places = &self.shared.places;
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let mut snapshot = tries.read(Self::load_of(id)).await?;
+            let found = snapshot.execution(&key).cloned().zip(snapshot.version(&key));
+            let Some((replayed, life)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
+                return Ok(Progress::Done);
+            };
+            let errand = Errand {
+                record: key.clone(),
+                chore: Chore::ReopenEdges,
+                life,
+            };
+            let walked = self
+                .walk(&around(id), places.of(&errand), Page::edges, |(edge, _)| {
+                    edge.state == EdgeState::Failed
+                })
+                .await?;
+            let stride = Stride {
+                next: walked.next.clone(),
+                errand,
+            };
+            if walked.is_idle() {
+                return Ok(places.went(stride));
+            }
+            let last = walked.is_last();
+            keep(&mut snapshot, &walked.rows);
+            let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
+            absorb(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
+            let step = self.reopened(&replayed, &edges, last, &snapshot);
+            let step = step.map(|reopened| Chunk { reopened, stride });
+            if let Some(chunk) = tries.commit(&snapshot, step).await? {
+                return Ok(self.reopened_chunk(chunk));
+            }
+        }
+    }
+
+    fn reopened(&self, replayed: &Execution, edges: &[Edge], last: bool, snapshot: &Snapshot) -> Step<Reopened> {
+        let other = |edge: &Edge| snapshot.execution(&RecordKey::Execution(other_end(edge, replayed.id)));
+        let pairs = || edges.iter().filter_map(|edge| Some((edge, other(edge)?)));
+        let inbound: Vec<_> = pairs().filter(|(edge, _)| edge.downstream == replayed.id).collect();
+        let outbound: Vec<_> = pairs()
+            .filter(|(edge, _)| edge.upstream == replayed.id)
+            .map(|(edge, child)| (edge, child, group_counts(snapshot, child.id)))
+            .collect();
+        let page = reopen::Page {
+            inbound: &inbound,
+            outbound: &outbound,
+            last,
+        };
+        reopen::reopen_edges(replayed, page, &self.duty_of(snapshot, replayed))
+    }
+
+    fn reopened_chunk(&self, chunk: Chunk) -> Progress {
+        let Chunk { reopened, stride } = chunk;
+        let places = &self.shared.places;
+        match reopened {
+            Reopened::More => places.went(stride),
+            Reopened::Done | Reopened::Pointless => places.went(Stride { next: None, ..stride }),
+            Reopened::StartOver => {
+                places.went(Stride { next: None, ..stride });
+                Progress::Later
+            }
+        }
+    }
+}
+
+fn around(id: ExecutionId) -> [Listing; 2] {
+    let inbound = Listing::EdgesInto { downstream: id };
+    let outbound = Listing::EdgesFrom {
+        upstream: id,
+        unresolved_only: false,
+    };
+    [inbound, outbound]
+}
+
+fn other_end(edge: &Edge, id: ExecutionId) -> ExecutionId {
+    if edge.upstream == id {
+        edge.downstream
+    } else {
+        edge.upstream
+    }
+}
+
+/// The executions at the other ends, and what is counted over the groups of those that are children.
+fn load_of_ends(id: ExecutionId, edges: &[Edge]) -> Load {
+    let others: BTreeSet<_> = edges.iter().map(|edge| other_end(edge, id)).collect();
+    let others: Vec<_> = others.into_iter().map(RecordKey::Execution).collect();
+    let children = edges.iter().filter(|edge| edge.upstream == id);
+    Load::records(id.partition(), others).with_counters(children.flat_map(|edge| group_counters(edge.downstream)))
+}

@@ -1,0 +1,121 @@
+//! Upstreams a decided group no longer needs.
+
+use std::collections::BTreeSet;
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::{Listing, Page};
+use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
+use ff_core::limits::FOLLOW_UP_CHUNK;
+use ff_core::machine::group::{self, Sibling};
+use ff_core::record::{Edge, RecordKey};
+use futures::future::try_join_all;
+
+use super::Progress;
+use super::places::{Chore, Errand, Stride};
+use crate::engine::Engine;
+use crate::picture::absorb;
+
+impl Engine {
+    /// Cancels a chunk of the upstreams of a decided group that nobody else needs.
+    pub(crate) async fn cancel_siblings_chunk(&self, id: ExecutionId) -> Result<Progress> {
+        let key = RecordKey::Execution(id);
+        let places = &self.shared.places;
+        let mut tries = self.tries(key.clone()).await;
+        loop {
+            let mut snapshot = tries.read(Self::load_of(id)).await?;
+            let found = snapshot.execution(&key).cloned().zip(snapshot.version(&key));
+            let Some((child, life)) = found.filter(|(child, _)| child.follow_ups.cancel_siblings) else {
+                return Ok(Progress::Done);
+            };
+            let errand = Errand {
+                record: key.clone(),
+                chore: Chore::CancelSiblings,
+                life,
+            };
+            let inbound = Listing::EdgesInto { downstream: id };
+            let walked = self
+                .walk(&[inbound], places.of(&errand), Page::edges, |(edge, _)| {
+                    edge.is_unresolved()
+                })
+                .await?;
+            let stride = Stride {
+                next: walked.next.clone(),
+                errand,
+            };
+            if walked.is_idle() {
+                return Ok(places.went(stride));
+            }
+            let upstreams: BTreeSet<_> = walked.rows.iter().map(|(edge, _)| edge.upstream).collect();
+            // With the flow as it stands before anybody's outbound edges are looked at: the draft guards on it, and an edge
+            // staged after this moment makes it conflict.
+            let flow = child.definition.flow.map(RecordKey::Flow);
+            let records: Vec<_> = upstreams
+                .iter()
+                .map(|upstream| RecordKey::Execution(*upstream))
+                .chain(flow)
+                .collect();
+            absorb(&mut snapshot, tries.read(Load::records(id.partition(), records)).await?);
+            let siblings = self.siblings(&snapshot, &upstreams, id).await?;
+            let last = walked.is_last();
+            let step = group::cancel_siblings(&child, &siblings, last, &self.duty_of(&snapshot, &child));
+            if let Some(stride) = tries.commit(&snapshot, step.map(|()| stride)).await? {
+                return Ok(places.went(stride));
+            }
+        }
+    }
+
+    async fn siblings<'s>(
+        &self,
+        snapshot: &'s Snapshot,
+        upstreams: &BTreeSet<ExecutionId>,
+        decided: ExecutionId,
+    ) -> Result<Vec<Sibling<'s>>> {
+        let there = upstreams
+            .iter()
+            .filter_map(|id| snapshot.execution(&RecordKey::Execution(*id)));
+        let siblings = there.map(async |upstream| {
+            let needed = !upstream.is_terminal() && self.is_needed(upstream.id, decided).await?;
+            Result::Ok(Sibling { upstream, needed })
+        });
+        try_join_all(siblings).await
+    }
+
+    /// Whether an upstream feeds another open child.
+    async fn is_needed(&self, upstream: ExecutionId, decided: ExecutionId) -> Result<bool> {
+        let mut after = None;
+        loop {
+            let outbound = Listing::EdgesFrom {
+                upstream,
+                unresolved_only: false,
+            };
+            let page = self.store().list(outbound, after, FOLLOW_UP_CHUNK).await?;
+            after = page.next.clone();
+            let edges: Vec<_> = page.edges().into_iter().map(|(edge, _)| edge).collect();
+            if self.any_needs(&edges, decided).await? {
+                return Ok(true);
+            }
+            if after.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    async fn any_needs(&self, edges: &[Edge], decided: ExecutionId) -> Result<bool> {
+        let others: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
+        let others: Vec<_> = others
+            .into_iter()
+            .filter(|other| *other != decided)
+            .map(RecordKey::Execution)
+            .collect();
+        if others.is_empty() {
+            return Ok(false);
+        }
+        let found = self.store().load(Load::records(decided.partition(), others)).await?;
+        let needs = |edge: &Edge| {
+            let downstream = found.execution(&RecordKey::Execution(edge.downstream));
+            downstream.is_some_and(|downstream| group::needs(edge, downstream, decided))
+        };
+        Ok(edges.iter().any(needs))
+    }
+}

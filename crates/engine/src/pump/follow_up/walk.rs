@@ -1,0 +1,64 @@
+//! Reading a chunk of what has to be done.
+
+use ff_backend::query::{Listing, Page};
+use ff_core::fabric::Result;
+use ff_core::limits::FOLLOW_UP_CHUNK;
+
+use super::places::Place;
+use crate::engine::Engine;
+
+/// Pages looked at for one chunk: rows that need nothing are passed over without a commit, but not without end.
+const PAGES_PER_CHUNK_MAX: usize = 16;
+
+/// A chunk of rows.
+pub(super) struct Walked<R> {
+    pub(super) rows: Vec<R>,
+    /// Where the next chunk starts; `None`: this is the last one.
+    pub(super) next: Option<Place>,
+}
+
+impl<R> Walked<R> {
+    pub(super) fn is_last(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// Nothing to do here, but perhaps further on.
+    pub(super) fn is_idle(&self) -> bool {
+        self.rows.is_empty() && !self.is_last()
+    }
+}
+
+impl Engine {
+    /// Walks through `listings`, one after the other, from `place` until there is a chunk of rows that are `wanted`.
+    pub(super) async fn walk<R>(
+        &self,
+        listings: &[Listing],
+        place: Place,
+        rows_of: impl Fn(Page) -> Vec<R>,
+        wanted: impl Fn(&R) -> bool,
+    ) -> Result<Walked<R>> {
+        let mut rows = Vec::new();
+        let mut next = Some(place);
+        for _ in 0..PAGES_PER_CHUNK_MAX {
+            let Some(place) = next.clone().filter(|_| rows.len() < FOLLOW_UP_CHUNK) else {
+                break;
+            };
+            let room = FOLLOW_UP_CHUNK - rows.len();
+            let listing = listings[place.listing].clone();
+            let page = self.store().list(listing, place.cursor, room).await?;
+            next = match page.next.clone() {
+                Some(cursor) => Some(Place {
+                    listing: place.listing,
+                    cursor: Some(cursor),
+                }),
+                None => Some(Place {
+                    listing: place.listing + 1,
+                    cursor: None,
+                })
+                .filter(|place| place.listing < listings.len()),
+            };
+            rows.extend(rows_of(page).into_iter().filter(&wanted));
+        }
+        Ok(Walked { rows, next })
+    }
+}

@@ -1,0 +1,219 @@
+//! What the pump can be asked to look at, and which duties that is.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+
+use ff_backend::due::DueKey;
+use ff_backend::load::{Load, Snapshot};
+use ff_core::fabric::Result;
+use ff_core::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
+use ff_core::machine::Step;
+use ff_core::machine::time::{Timer, next_timer};
+use ff_core::partition::Partition;
+use ff_core::record::{Execution, Flow, RecordKey};
+use ff_core::time::Timestamp;
+use futures::future::FutureExt;
+
+use super::duty::Duty;
+use super::follow_up::Progress;
+use super::hands::Handled;
+use crate::engine::Engine;
+use crate::fault::internal;
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Item {
+    /// It is due.
+    Due(Partition, DueKey),
+    /// Work may be queued under this closed budget.
+    ClosedBudget(BudgetId),
+    /// Slots of this quota may be held by nobody.
+    Slots(QuotaPolicyId),
+}
+
+impl Engine {
+    /// Looks at an item, does what is due about it, and survives whatever happens.
+    pub(super) async fn handle(&self, item: Item) -> Handled {
+        let work = AssertUnwindSafe(self.look_at(&item)).catch_unwind().await;
+        let result = work.unwrap_or_else(|_| Err(internal(&format!("the pump panicked over {item}"))));
+        Handled { item, result }
+    }
+
+    async fn look_at(&self, item: &Item) -> Result<Progress> {
+        match item {
+            Item::Due(_, DueKey::Record(RecordKey::Execution(id))) => self.look_at_execution(*id).await,
+            Item::Due(partition, DueKey::Record(RecordKey::Flow(id))) => self.look_at_flow(*partition, *id).await,
+            Item::Due(_, DueKey::Record(RecordKey::Waitpoint(execution_id, id))) => {
+                let expiry = self.expire_waitpoint(*execution_id, *id);
+                self.serve_duty(Duty::WaitpointExpired, expiry).await
+            }
+            Item::Due(_, DueKey::Record(key)) => Err(internal(&format!("{key:?} is due, which cannot be"))),
+            Item::Due(_, DueKey::Budget(id)) => self.serve_duty(Duty::BudgetReset, self.advance_budget(*id)).await,
+            Item::Due(_, DueKey::Quota(id)) => self.advance_quota(*id).await,
+            Item::ClosedBudget(id) => self.serve_duty(Duty::ClosedBudgetQueue, self.block_queue_of(*id)).await,
+            Item::Slots(id) => self.serve_duty(Duty::SlotCheck, self.check_slots(*id)).await,
+        }
+    }
+
+    /// Does a duty, unless it is turned off: then what is due stays as it is and is pushed back.
+    pub(super) async fn serve_duty(
+        &self,
+        duty: Duty,
+        work: impl Future<Output = Result<Progress>>,
+    ) -> Result<Progress> {
+        if !self.serves(duty) {
+            return Ok(Progress::Later);
+        }
+        work.await
+    }
+
+    async fn look_at_execution(&self, id: ExecutionId) -> Result<Progress> {
+        let key = RecordKey::Execution(id);
+        let snapshot = self.read_in_turn(Self::load_of(id), key.clone()).await?;
+        let Some(execution) = snapshot.execution(&key) else {
+            return self.drop_nudge(snapshot, key).await;
+        };
+        let duties = duties_of_execution(execution, snapshot.now, snapshot.nudges.contains_key(&key));
+        let mut outcome = Ok(Progress::Done);
+        for duty in duties {
+            let work = self.serve_duty(duty, self.work_on_execution(duty, &snapshot, id)).await;
+            // One duty that fails does not keep the others from being done.
+            outcome = worse(outcome, work);
+        }
+        outcome
+    }
+
+    async fn work_on_execution(&self, duty: Duty, snapshot: &Snapshot, id: ExecutionId) -> Result<Progress> {
+        match duty {
+            Duty::Outbox => self.empty_outbox(snapshot, id).await,
+            Duty::Reopen => self.reopen_edges_chunk(id).await,
+            Duty::ResolveEdges => self.resolve_edges_chunk(id).await,
+            Duty::SiblingCancel => self.cancel_siblings_chunk(id).await,
+            Duty::Cascade => self.evaluate_execution(id).await,
+            Duty::Retention if is_deleting(snapshot, id) => self.delete_execution_chunk(id).await,
+            _ => self.advance_execution(snapshot, id).await,
+        }
+    }
+
+    async fn look_at_flow(&self, partition: Partition, id: FlowId) -> Result<Progress> {
+        let key = RecordKey::Flow(id);
+        let load = Load::records(partition, [key.clone()]);
+        let snapshot = self.read_in_turn(load, key.clone()).await?;
+        let Some(flow) = snapshot.flow(&key) else {
+            return self.drop_nudge(snapshot, key).await;
+        };
+        let duty = duty_of_flow(flow, snapshot.nudges.contains_key(&key));
+        self.serve_duty(duty, self.work_on_flow(duty, flow)).await
+    }
+
+    async fn work_on_flow(&self, duty: Duty, flow: &Flow) -> Result<Progress> {
+        match duty {
+            Duty::FlowCancel => self.cancel_members_chunk(flow.id).await,
+            Duty::FlowOpen => self.open_members_chunk(flow.id).await,
+            Duty::FlowRetention if flow.deleting => self.delete_members_chunk(flow.id).await,
+            _ => self.advance_flow(flow.id).await,
+        }
+    }
+
+    /// Reads a record when nobody in this process is in the middle of something with it: an operation that clears up after
+    /// itself has done so, and what is left is left for the pump.
+    async fn read_in_turn(&self, load: Load, key: RecordKey) -> Result<Snapshot> {
+        self.tries::<()>(key).await.read(load).await
+    }
+
+    /// A record that is gone has nothing left to evaluate.
+    async fn drop_nudge(&self, snapshot: Snapshot, key: RecordKey) -> Result<Progress> {
+        let Some(stamp) = snapshot.nudges.get(&key).copied() else {
+            return Ok(Progress::Done);
+        };
+        let mut tries = self.tries(key.clone()).await;
+        let nothing = Step::unchanged(());
+        let dropped = tries.commit_with(&snapshot, nothing, |transaction| {
+            transaction.clear_nudges.push((key, stamp));
+        });
+        // Not committed: whoever looks at it next drops it.
+        Ok(dropped.await?.map_or(Progress::Later, |()| Progress::Done))
+    }
+}
+
+/// What is due about an execution, in the order in which it is done.
+fn duties_of_execution(execution: &Execution, now: Timestamp, nudged: bool) -> Vec<Duty> {
+    let mut duties = Vec::new();
+    let mut add = |duty, due: bool| duties.extend(due.then_some(duty));
+    let sends = !execution.outbox.is_empty();
+    let follow_ups = execution.follow_ups;
+    add(Duty::Outbox, sends);
+    add(Duty::Reopen, follow_ups.reopen_edges);
+    add(Duty::ResolveEdges, follow_ups.resolve_edges);
+    add(Duty::SiblingCancel, follow_ups.cancel_siblings);
+    if execution.is_deleting() {
+        // What it owes to others is delivered before it goes.
+        add(Duty::Retention, !sends && !follow_ups.any());
+        return duties;
+    }
+    add(Duty::Cascade, nudged);
+    let timer = next_timer(execution).filter(|(at, _)| at.has_come(now));
+    if let Some((_, timer)) = timer.filter(|_| !nudged) {
+        add(duty_of_timer(timer), true);
+    }
+    duties
+}
+
+const fn duty_of_timer(timer: Timer) -> Duty {
+    match timer {
+        Timer::Deadline => Duty::ExecutionDeadline,
+        Timer::Stop => Duty::StopSweep,
+        Timer::AttemptTimeout => Duty::AttemptTimeout,
+        Timer::LeaseExpiry | Timer::ReclaimGrace => Duty::LeaseExpired,
+        Timer::SuspensionTimeout => Duty::SuspensionTimeout,
+        Timer::GrantExpiry => Duty::GrantLapsed,
+        Timer::DelayOver => Duty::DelayOver,
+        Timer::Retention => Duty::Retention,
+    }
+}
+
+/// What is due about a flow.
+const fn duty_of_flow(flow: &Flow, nudged: bool) -> Duty {
+    if flow.deleting {
+        Duty::FlowRetention
+    } else if flow.cancelling {
+        Duty::FlowCancel
+    } else if flow.opening {
+        Duty::FlowOpen
+    } else if nudged {
+        Duty::FlowEnd
+    } else {
+        Duty::FlowRetention
+    }
+}
+
+fn is_deleting(snapshot: &Snapshot, id: ExecutionId) -> bool {
+    let execution = snapshot.execution(&RecordKey::Execution(id));
+    execution.is_some_and(Execution::is_deleting)
+}
+
+/// What counts of two outcomes: a failure before anything else, then that there is more to do at once.
+fn worse(one: Result<Progress>, other: Result<Progress>) -> Result<Progress> {
+    match (one?, other?) {
+        (Progress::More, _) | (_, Progress::More) => Ok(Progress::More),
+        (Progress::Later, _) | (_, Progress::Later) => Ok(Progress::Later),
+        (Progress::Done, Progress::Done) => Ok(Progress::Done),
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Item::Due(_, DueKey::Record(RecordKey::Execution(id))) => write!(f, "execution {id}"),
+            Item::Due(_, DueKey::Record(RecordKey::Flow(id))) => write!(f, "flow {id}"),
+            Item::Due(_, DueKey::Record(RecordKey::Waitpoint(execution_id, id))) => {
+                write!(f, "waitpoint {id} of execution {execution_id}")
+            }
+            Item::Due(partition, DueKey::Record(key)) => write!(f, "{key:?} of {partition}"),
+            Item::Due(_, DueKey::Budget(id)) => write!(f, "budget {id}"),
+            Item::Due(_, DueKey::Quota(id)) => write!(f, "quota policy {id}"),
+            Item::ClosedBudget(id) => write!(f, "queues of closed budget {id}"),
+            Item::Slots(id) => write!(f, "slots of quota policy {id}"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Deciding about executions as a listing showed them: one reading for many.
+
+use ff_backend::load::Snapshot;
+use ff_backend::query::Page;
+use ff_backend::transaction::Version;
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::machine::{Context, Step};
+use ff_core::record::{Execution, Record, RecordKey};
+use ff_core::time::Timestamp;
+use futures::future::join_all;
+
+use crate::engine::Engine;
+
+/// Executions of one page.
+pub(super) const CHUNK: usize = 64;
+
+/// An execution as a listing showed it.
+pub(super) struct Listed {
+    pub(super) execution: Execution,
+    version: Version,
+    now: Timestamp,
+}
+
+/// The executions of a page.
+pub(super) fn listed(page: Page) -> Vec<Listed> {
+    let now = page.now;
+    let rows = page.executions().into_iter();
+    rows.map(|(execution, version)| Listed {
+        execution,
+        version,
+        now,
+    })
+    .collect()
+}
+
+impl Listed {
+    fn snapshot(self) -> Snapshot {
+        let id = self.execution.id;
+        let mut snapshot = Snapshot::empty(id.partition(), self.now);
+        let record = (Record::from(self.execution), self.version);
+        snapshot.records.insert(RecordKey::Execution(id), record);
+        snapshot
+    }
+}
+
+impl Engine {
+    /// Decides about one of them, and again from a fresh reading if it has changed since. `None`: it is gone.
+    ///
+    /// A listing shows no gates. A rule that guards on one finds it changed, and then decides with it.
+    pub(super) async fn change_listed<O: Send>(
+        &self,
+        listed: Listed,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    ) -> Result<Option<O>> {
+        let id = listed.execution.id;
+        let key = RecordKey::Execution(id);
+        let mut tries = self.tries(key.clone()).await;
+        let mut snapshot = listed.snapshot();
+        loop {
+            let Some(execution) = snapshot.execution(&key) else {
+                return Ok(None);
+            };
+            let step = match rule(execution, &self.context_of(&snapshot, execution)) {
+                Err(refusal) if refusal.code == Code::ExecutionNotFound => return Ok(None),
+                step => step?,
+            };
+            if let Some(outcome) = tries.commit(&snapshot, step).await? {
+                return Ok(Some(outcome));
+            }
+            snapshot = tries.read(Self::load_of(id)).await?;
+        }
+    }
+
+    /// Decides about all of them at the same time, so that they share commits. Every one is tried, whatever becomes of the
+    /// others; answered in order.
+    pub(super) async fn change_all<O: Send>(
+        &self,
+        all: Vec<Listed>,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    ) -> Vec<Result<Option<O>>> {
+        let rule = &rule;
+        let changes = all.into_iter().map(|listed| self.change_listed(listed, rule));
+        join_all(changes).await
+    }
+}

@@ -1,0 +1,100 @@
+//! What time does, and what is left to do after a commit: one loop with small handlers.
+//!
+//! | due | duty | file |
+//! |---|---|---|
+//! | delay or backoff over | `delay_over` | `timers` |
+//! | grant lapsed | `grant_lapsed` | `timers`, its slot by `outbox` |
+//! | lease expired, reclaim grace over | `lease_expired` | `timers` |
+//! | attempt timeout | `attempt_timeout` | `timers` |
+//! | execution deadline | `execution_deadline` | `timers` |
+//! | suspension timeout | `suspension_timeout` | `timers` |
+//! | pending waitpoint expiry | `waitpoint_expired` | `waitpoints` |
+//! | budget reset due | `budget_reset` | `budgets`, `releases` |
+//! | breached budget stops what runs | `stop_sweep` | `stops`, then `timers` |
+//! | budget found closed | `closed_budget_queue` | `closed_budgets` |
+//! | quota window moved, slot freed | `quota_window_moved`, `slot_freed` | `quotas`, `releases` |
+//! | slots nobody holds | `slot_check` | `slots` |
+//! | follow-up pending | `resolve_edges`, `cascade`, `sibling_cancel`, `reopen`, `flow_open`, `flow_cancel`, `flow_end` | `follow_up/` |
+//! | outbox | `outbox` | `outbox` |
+//! | retention over | `retention`, `flow_retention` | `timers`, `follow_up/` |
+//! | worker TTL over | `worker_ttl` | `liveness` |
+//! | liveness sweep, audit sweep | `liveness_sweep`, `audit_sweep` | `liveness`, `audit` |
+//! | who pumps which partitions | `range_lease` | `ranges` |
+//!
+//! `turn` is the loop: it takes what this process knows to be due (`attention`) and what the store says is due, and keeps at
+//! most 64 of them in `hands`. `items` finds out which duty an item is. What fails is pushed back in `poison`. `agenda` says
+//! when the store is asked next: when a hint says so, when the next timer comes, and with every liveness sweep.
+
+mod agenda;
+mod audit;
+mod budgets;
+mod closed_budgets;
+mod duty;
+mod errands;
+pub(crate) mod follow_up;
+mod hands;
+mod items;
+mod listed;
+mod liveness;
+mod outbox;
+mod poison;
+mod quotas;
+mod ranges;
+mod releases;
+mod slots;
+mod stops;
+mod timers;
+mod turn;
+mod waitpoints;
+
+pub use duty::Duty;
+pub use poison::Poisoned;
+
+use ff_core::record::Actor;
+use futures::future::join4;
+
+use self::agenda::Agenda;
+use self::audit::Audits;
+use self::errands::Errands;
+use self::liveness::Marks;
+use self::poison::Poison;
+use self::ranges::Ranges;
+use self::slots::Slots;
+use crate::caller::Caller;
+use crate::engine::Engine;
+
+/// What the pump of a process has in hand.
+#[derive(Default)]
+pub(crate) struct Pump {
+    agenda: Agenda,
+    audits: Audits,
+    errands: Errands,
+    marks: Marks,
+    poison: Poison,
+    ranges: Ranges,
+    slots: Slots,
+}
+
+impl Engine {
+    /// Pumps until the engine stops.
+    pub(crate) async fn run_pump(&self) {
+        let engine = self.pumping();
+        engine.lease_ranges_or_log().await;
+        let (turns, sweeps) = (engine.run_turns(), engine.run_sweeps());
+        join4(turns, sweeps, engine.run_ranges(), engine.run_roster()).await;
+        engine.release_ranges().await;
+    }
+
+    /// There is something for the pump that no record tells: it looks at once.
+    pub(crate) fn call_pump(&self) {
+        self.shared.pump.agenda.ring();
+    }
+
+    /// The engine acting for itself.
+    fn pumping(&self) -> Engine {
+        self.acting_as(Caller {
+            actor: Actor::Engine,
+            namespace: None,
+        })
+    }
+}

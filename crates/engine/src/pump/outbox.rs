@@ -1,0 +1,124 @@
+//! Effects on other partitions: sent until they have arrived, then cleared.
+
+use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_backend::due::DueKey;
+use ff_backend::load::Snapshot;
+use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_core::command::budget::{Reported, UsageReport};
+use ff_core::command::quota::SlotReleased;
+use ff_core::error::Rejection;
+use ff_core::fabric::Result;
+use ff_core::id::{BudgetId, EffectId, ExecutionId, GrantId, QuotaPolicyId};
+use ff_core::machine::lease;
+use ff_core::record::{Cause, Effect, EffectKind, Execution, RecordKey};
+use futures::future::join_all;
+
+use super::follow_up::Progress;
+use super::items::Item;
+use crate::engine::Engine;
+use crate::ops::usage_report_of;
+
+impl Engine {
+    /// Sends everything in the outbox of an execution. What did not arrive stays there and is sent again: its receiver
+    /// tells a repetition.
+    pub(super) async fn empty_outbox(&self, seen: &Snapshot, id: ExecutionId) -> Result<Progress> {
+        let Some(execution) = seen.execution(&RecordKey::Execution(id)) else {
+            return Ok(Progress::Done);
+        };
+        let sent = join_all(
+            execution
+                .outbox
+                .iter()
+                .map(|effect| self.send_effect(execution, effect)),
+        )
+        .await;
+        let effects = execution.outbox.iter().map(|effect| effect.id);
+        let (mut arrived, mut failure) = (Vec::new(), None);
+        for (effect_id, outcome) in effects.zip(sent) {
+            match outcome {
+                Ok(()) => arrived.push(effect_id),
+                Err(error) => failure = Some(error),
+            }
+        }
+        if !arrived.is_empty() {
+            self.clear_outbox(seen, id, &arrived).await?;
+        }
+        failure.map_or(Ok(Progress::Done), Err)
+    }
+
+    async fn send_effect(&self, execution: &Execution, effect: &Effect) -> Result<()> {
+        match (&effect.kind, usage_report_of(effect)) {
+            (
+                EffectKind::ReleaseSlot {
+                    quota_policy_id,
+                    grant_id,
+                },
+                _,
+            ) => self.send_release(*quota_policy_id, *grant_id).await,
+            (EffectKind::ReportUsage { .. }, Some((budget_id, report))) => {
+                let dedup_window = execution.definition.policy.dedup_window();
+                self.send_report(budget_id, UsageReport { dedup_window, ..report })
+                    .await
+            }
+            (EffectKind::ReportUsage { .. }, None) => Ok(()),
+        }
+    }
+
+    /// Gives a slot back; whoever waits for one is looked at next.
+    pub(super) async fn send_release(&self, quota_policy_id: QuotaPolicyId, grant_id: GrantId) -> Result<()> {
+        self.saw_quota(quota_policy_id);
+        let release = QuotaCall::Release {
+            quota_policy_id,
+            grant_id,
+        };
+        match self.store().quota(release).await?.1 {
+            Ok(QuotaAnswer::Released(SlotReleased::Freed)) => {
+                self.shared.causes.moved(Cause::Quota(quota_policy_id));
+                let partition = self.shared.config.counts.of_quota(quota_policy_id);
+                self.shared.attention.call(partition, DueKey::Quota(quota_policy_id));
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(refusal) => refused(refusal),
+        }
+    }
+
+    async fn send_report(&self, budget_id: BudgetId, report: UsageReport) -> Result<()> {
+        match self.store().budget(BudgetCall::Report { budget_id, report }).await?.1 {
+            Ok(BudgetAnswer::Reported(Reported::HardBreach { .. })) => {
+                // What runs may have to stop, and what is queued cannot be claimed.
+                let partition = self.shared.config.counts.of_budget(budget_id);
+                self.shared.attention.call(partition, DueKey::Budget(budget_id));
+                self.shared.pump.errands.add(Item::ClosedBudget(budget_id));
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(refusal) => refused(refusal),
+        }
+    }
+
+    async fn clear_outbox(&self, seen: &Snapshot, id: ExecutionId, arrived: &[EffectId]) -> Result<()> {
+        let key = RecordKey::Execution(id);
+        let mut tries = self.tries(key.clone()).await;
+        let mut snapshot = seen.clone();
+        loop {
+            let Some(execution) = snapshot.execution(&key) else {
+                return Ok(());
+            };
+            let step = lease::clear_outbox(execution, arrived, &self.context_of(&snapshot, execution));
+            if tries.commit(&snapshot, step).await?.is_some() {
+                return Ok(());
+            }
+            snapshot = tries.read(Self::load_of(id)).await?;
+        }
+    }
+}
+
+/// A receiver that will never take an effect has had it: keeping it would keep its record from ever being deleted.
+fn refused(refusal: Rejection) -> Result<()> {
+    if refusal.code.retryable() {
+        return Err(refusal);
+    }
+    tracing::warn!(%refusal, "an effect was refused by its receiver; it is dropped");
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! Replicas share the partitions by short leases on ranges of them. Two pumps on one range are harmless, so a lease only
+//! saves work; it guards nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_core::fabric::Result;
+use ff_core::limits::PAGE_MAX;
+use ff_core::partition::Partition;
+use futures::future::select;
+
+use super::duty::Duty;
+use crate::engine::Engine;
+use crate::fault::internal;
+use crate::mint;
+
+/// Ranges the partitions of each family are cut into: a partition is in the range of its index modulo this.
+const RANGES: u16 = 16;
+/// How long a lease lasts.
+const LEASE_TTL: ff_core::time::Duration = ff_core::time::Duration::from_secs(15);
+/// How often leases are renewed.
+const RENEW_INTERVAL: Duration = Duration::from_secs(5);
+/// Settings that hold the ranges.
+const RANGE_PREFIX: &str = "pump/range/";
+/// Settings that say which replicas are alive.
+const REPLICA_PREFIX: &str = "pump/replica/";
+
+/// The ranges of this replica.
+#[derive(Default)]
+pub(super) struct Ranges {
+    replica: OnceLock<String>,
+    owned: Mutex<Owned>,
+}
+
+/// Ranges with the revision of their setting.
+type Owned = BTreeMap<u16, u64>;
+
+/// Who holds what, as the store shows it.
+struct Standing {
+    owned: Owned,
+    free: Vec<u16>,
+    /// How many ranges this replica should have.
+    share: usize,
+}
+
+impl Ranges {
+    /// Whether this replica pumps `partition`.
+    pub(super) fn holds(&self, partition: Partition) -> bool {
+        self.owned().contains_key(&(partition.index % RANGES))
+    }
+
+    fn owned(&self) -> MutexGuard<'_, Owned> {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Whether this process pumps `partition`.
+    pub(crate) fn pumps(&self, partition: Partition) -> bool {
+        self.shared.pump.ranges.holds(partition)
+    }
+
+    /// The partitions this process pumps.
+    pub(super) fn own_partitions(&self) -> Vec<Partition> {
+        let owned = self.shared.pump.ranges.owned();
+        let mut partitions = self.all_partitions();
+        partitions.retain(|partition| owned.contains_key(&(partition.index % RANGES)));
+        partitions
+    }
+
+    /// Renews until the engine stops.
+    pub(super) async fn run_ranges(&self) {
+        while !self.is_stopping() {
+            let pause = self.host().sleep(RENEW_INTERVAL);
+            select(pause, pin!(self.stopped())).await;
+            if !self.is_stopping() {
+                self.lease_ranges_or_log().await;
+            }
+        }
+    }
+
+    /// Renews; a failure leaves everything as it is until the next time, which does no harm.
+    pub(super) async fn lease_ranges_or_log(&self) {
+        if let Err(error) = self.lease_ranges().await {
+            tracing::warn!(%error, "the pump could not renew its ranges");
+        }
+    }
+
+    /// Renews what this replica has, and moves towards its share. While nothing moves this is one call.
+    async fn lease_ranges(&self) -> Result<()> {
+        if !self.serves(Duty::RangeLease) {
+            return Ok(());
+        }
+        let standing = self.renew_ranges().await?;
+        let moves = self.moves(&standing);
+        *self.shared.pump.ranges.owned() = standing.owned;
+        if moves.is_empty() {
+            return Ok(());
+        }
+        let taken = self.move_ranges(moves).await?;
+        if taken {
+            self.shared.pump.agenda.ask();
+        }
+        Ok(())
+    }
+
+    async fn renew_ranges(&self) -> Result<Standing> {
+        let mut ops = vec![self.put(self.replica_key(), Expected::Anything)];
+        let owned = self.shared.pump.ranges.owned().clone();
+        for (range, revision) in owned {
+            ops.push(self.put(range_key(range), Expected::Revision(revision)));
+        }
+        // Read after the renewals: what they came to is what is there.
+        ops.push(list(RANGE_PREFIX));
+        ops.push(list(REPLICA_PREFIX));
+        let mut replies = self.store().settings(ops).await?;
+        let (Some(SettingsReply::Page(replicas)), Some(SettingsReply::Page(ranges))) = (replies.pop(), replies.pop())
+        else {
+            return Err(internal("lists of settings were answered with something else"));
+        };
+        Ok(self.standing(&ranges, &replicas))
+    }
+
+    fn standing(&self, ranges: &[Setting], replicas: &[Setting]) -> Standing {
+        let held: BTreeMap<u16, &Setting> = ranges
+            .iter()
+            .filter_map(|setting| Some((setting.key.strip_prefix(RANGE_PREFIX)?.parse().ok()?, setting)))
+            .collect();
+        let is_own = |setting: &Setting| setting.value.as_str() == Some(self.replica());
+        let owned = held.iter().filter(|(_, setting)| is_own(setting));
+        let replicas: BTreeSet<&str> = replicas.iter().map(|setting| setting.key.as_str()).collect();
+        let own_key = self.replica_key();
+        let rank = replicas.iter().filter(|key| **key < own_key.as_str()).count();
+        Standing {
+            owned: owned.map(|(range, setting)| (*range, setting.revision)).collect(),
+            free: (0..RANGES).filter(|range| !held.contains_key(range)).collect(),
+            share: share(rank, replicas.len().max(1)),
+        }
+    }
+
+    /// What brings this replica to its share.
+    fn moves(&self, standing: &Standing) -> Vec<SettingsOp> {
+        let missing = standing.share.saturating_sub(standing.owned.len());
+        let taken = standing.free.iter().take(missing);
+        let takes = taken.map(|range| self.put(range_key(*range), Expected::Absent));
+        let given = standing.owned.iter().skip(standing.share);
+        let gives = given.map(|(range, revision)| give(*range, *revision));
+        takes.chain(gives).collect()
+    }
+
+    /// Takes and gives ranges; answers whether any was taken.
+    async fn move_ranges(&self, moves: Vec<SettingsOp>) -> Result<bool> {
+        let keys: Vec<String> = moves.iter().map(key_of).collect();
+        let replies = self.store().settings(moves).await?;
+        let mut owned = self.shared.pump.ranges.owned();
+        let mut taken = false;
+        for (key, reply) in keys.iter().zip(replies) {
+            let Some(range) = key.strip_prefix(RANGE_PREFIX).and_then(|range| range.parse().ok()) else {
+                continue;
+            };
+            match reply {
+                SettingsReply::Found(setting) => {
+                    owned.insert(range, setting.revision);
+                    taken = true;
+                }
+                SettingsReply::Absent => {
+                    owned.remove(&range);
+                }
+                // Another replica was faster.
+                SettingsReply::Conflict(_) | SettingsReply::Page(_) => {}
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Gives every range back, so that others need not wait for the leases to end.
+    pub(super) async fn release_ranges(&self) {
+        let owned = std::mem::take(&mut *self.shared.pump.ranges.owned());
+        let mut ops: Vec<SettingsOp> = owned.iter().map(|(range, revision)| give(*range, *revision)).collect();
+        ops.push(SettingsOp::Delete {
+            key: self.replica_key(),
+            expected: Expected::Anything,
+        });
+        if let Err(error) = self.store().settings(ops).await {
+            tracing::warn!(%error, "the pump could not give its ranges back; they end by themselves");
+        }
+    }
+
+    fn put(&self, key: String, expected: Expected) -> SettingsOp {
+        SettingsOp::Put {
+            key,
+            value: self.replica().into(),
+            expected,
+            ttl: Some(LEASE_TTL),
+        }
+    }
+
+    /// The name of this replica: one for every start of a process.
+    fn replica(&self) -> &str {
+        let name = || mint::secret(self.host()).simple().to_string();
+        self.shared.pump.ranges.replica.get_or_init(name)
+    }
+
+    fn replica_key(&self) -> String {
+        format!("{REPLICA_PREFIX}{}", self.replica())
+    }
+}
+
+/// How many ranges the replica with this rank among `count` gets.
+fn share(rank: usize, count: usize) -> usize {
+    let ranges = usize::from(RANGES);
+    ranges / count + usize::from(rank < ranges % count)
+}
+
+fn range_key(range: u16) -> String {
+    format!("{RANGE_PREFIX}{range:02}")
+}
+
+fn give(range: u16, revision: u64) -> SettingsOp {
+    SettingsOp::Delete {
+        key: range_key(range),
+        expected: Expected::Revision(revision),
+    }
+}
+
+fn list(prefix: &str) -> SettingsOp {
+    SettingsOp::List {
+        prefix: prefix.to_owned(),
+        after: None,
+        limit: PAGE_MAX,
+    }
+}
+
+fn key_of(op: &SettingsOp) -> String {
+    match op {
+        SettingsOp::Get { key } | SettingsOp::Put { key, .. } | SettingsOp::Delete { key, .. } => key.clone(),
+        SettingsOp::List { prefix, .. } => prefix.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_differ_by_one_at_most_and_leave_nothing_over() {
+        for count in 1..40 {
+            let shares: Vec<usize> = (0..count).map(|rank| share(rank, count)).collect();
+            assert_eq!(shares.iter().sum::<usize>(), usize::from(RANGES));
+            assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
+        }
+    }
+}

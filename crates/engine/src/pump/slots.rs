@@ -1,0 +1,135 @@
+//! Quota slots that nobody holds any more: somebody died before giving them back.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::id::{GrantId, QuotaPolicyId};
+use ff_core::machine::quota::holds_slot;
+use ff_core::record::{RecordKey, Slot};
+use futures::future::join_all;
+
+use super::follow_up::Progress;
+use super::items::Item;
+use crate::engine::Engine;
+use crate::fault::internal;
+
+/// How often the slots of a quota are checked.
+const CHECK_INTERVAL: Duration = Duration::from_mins(1);
+/// Slots of one page.
+const PAGE: usize = 256;
+/// Quotas remembered; those seen longest ago are forgotten first.
+const QUOTAS_MAX: usize = 4_096;
+
+/// Quotas this process has met, and when it did last.
+#[derive(Default)]
+pub(super) struct Slots {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    seen: BTreeMap<QuotaPolicyId, Duration>,
+    checked_at: Option<Duration>,
+}
+
+impl Slots {
+    fn saw(&self, id: QuotaPolicyId, now: Duration) {
+        let mut inner = self.inner();
+        inner.seen.insert(id, now);
+        if inner.seen.len() > QUOTAS_MAX
+            && let Some(oldest) = inner.seen.iter().min_by_key(|(_, at)| **at).map(|(id, _)| *id)
+        {
+            inner.seen.remove(&oldest);
+        }
+    }
+
+    fn forget(&self, id: QuotaPolicyId) {
+        self.inner().seen.remove(&id);
+    }
+
+    /// The quotas to check, when it is time to.
+    pub(super) fn to_check(&self, now: Duration) -> Vec<QuotaPolicyId> {
+        let mut inner = self.inner();
+        if inner
+            .checked_at
+            .is_some_and(|at| now.saturating_sub(at) < CHECK_INTERVAL)
+        {
+            return Vec::new();
+        }
+        inner.checked_at = Some(now);
+        inner.seen.keys().copied().collect()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// This process met a quota: its slots are checked from time to time.
+    pub(crate) fn saw_quota(&self, id: QuotaPolicyId) {
+        self.shared.pump.slots.saw(id, self.host().elapsed());
+    }
+
+    /// Asks for a check of every quota this process has met, when it is time to.
+    pub(super) fn call_slot_checks(&self) {
+        let quotas = self.shared.pump.slots.to_check(self.host().elapsed());
+        for id in quotas {
+            self.shared.pump.errands.add(Item::Slots(id));
+        }
+        self.call_pump();
+    }
+
+    /// Frees the slots of a quota that are so old that their grant must have become a lease, and that no lease holds.
+    pub(super) async fn check_slots(&self, id: QuotaPolicyId) -> Result<Progress> {
+        let mut after = None;
+        loop {
+            let slots = self.old_slots(id, after).await?;
+            let checks = slots
+                .iter()
+                .map(|(grant_id, slot)| self.check_slot(id, *grant_id, slot));
+            join_all(checks).await.into_iter().collect::<Result<Vec<()>>>()?;
+            match slots.last() {
+                Some((last, _)) if slots.len() == PAGE => after = Some(*last),
+                _ => return Ok(Progress::Done),
+            }
+        }
+    }
+
+    async fn old_slots(&self, quota_policy_id: QuotaPolicyId, after: Option<GrantId>) -> Result<Vec<(GrantId, Slot)>> {
+        let ask = QuotaCall::SlotsToCheck {
+            quota_policy_id,
+            after,
+            limit: PAGE,
+        };
+        match self.store().quota(ask).await?.1 {
+            Ok(QuotaAnswer::Slots(slots)) => Ok(slots),
+            Ok(_) => Err(internal("a slot check was answered with something else")),
+            Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => {
+                self.shared.pump.slots.forget(quota_policy_id);
+                Ok(Vec::new())
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    async fn check_slot(&self, quota_policy_id: QuotaPolicyId, grant_id: GrantId, slot: &Slot) -> Result<()> {
+        let id = slot.execution_id;
+        // A lease remembered here may have ended elsewhere; then it is forgotten soon, and found by the next check.
+        let remembered = self.shared.holdings.get(id);
+        if remembered.is_some_and(|held| holds_slot(&held.execution, grant_id)) {
+            return Ok(());
+        }
+        let snapshot = self.store().load(Self::load_of(id)).await?;
+        let execution = snapshot.execution(&RecordKey::Execution(id));
+        if execution.is_some_and(|execution| holds_slot(execution, grant_id)) {
+            return Ok(());
+        }
+        tracing::warn!(%quota_policy_id, execution_id = %id, "a slot nobody holds is freed");
+        self.send_release(quota_policy_id, grant_id).await
+    }
+}

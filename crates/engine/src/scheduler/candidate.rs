@@ -1,0 +1,108 @@
+//! An execution that was reserved: it is in no queue, promised to somebody, and nobody's yet.
+
+use ff_backend::load::Snapshot;
+use ff_backend::quota::QuotaCall;
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::id::GrantId;
+use ff_core::machine::claim::Admitted;
+use ff_core::machine::{Context, Step};
+use ff_core::policy::Policy;
+use ff_core::record::{Execution, RecordKey};
+use ff_core::time::Timestamp;
+
+use crate::engine::Engine;
+use crate::holdings::Held;
+
+/// A reserved execution, as it was handed over.
+pub(super) struct Candidate {
+    pub(super) held: Held,
+    /// The reservation, which is also the key of a quota slot taken for it.
+    pub(super) grant_id: GrantId,
+    /// The time of its partition when it was reserved.
+    pub(super) now: Timestamp,
+}
+
+impl Candidate {
+    pub(super) fn execution(&self) -> &Execution {
+        &self.held.execution
+    }
+
+    pub(super) fn policy(&self) -> &Policy {
+        &self.held.execution.definition.policy
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.held.snapshot(self.now)
+    }
+}
+
+/// What came of a decision about a candidate.
+pub(super) enum Settled {
+    /// As decided; the execution as it stands now.
+    Done(Box<Execution>),
+    /// The flow is cancelled, and so is the execution now.
+    FlowCancelled,
+    /// Somebody or time ended the reservation before: there is nothing left to decide.
+    Over,
+}
+
+impl Engine {
+    /// Decides about a candidate and commits it. What it was reserved with is tried first, without a read.
+    pub(super) async fn settle_candidate(
+        &self,
+        candidate: &Candidate,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<Admitted>> + Send + Sync,
+    ) -> Result<Settled> {
+        let id = candidate.execution().id;
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        let mut snapshot = candidate.snapshot();
+        loop {
+            let step = self
+                .visible(&snapshot, id)
+                .and_then(|execution| rule(execution, &self.context_of(&snapshot, execution)));
+            let step = match step {
+                Ok(step) => step,
+                Err(refusal) if is_over(refusal.code) => return Ok(Settled::Over),
+                Err(refusal) => return Err(refusal),
+            };
+            // What is decided again may have landed before: then it is as it was loaded.
+            let loaded = || snapshot.execution(&RecordKey::Execution(id));
+            let after = step.draft.execution(id).or_else(loaded).cloned().map(Box::new);
+            let step = step.map(|admitted| match (admitted, after) {
+                (Admitted::Yes, Some(after)) => Settled::Done(after),
+                (Admitted::Yes, None) => Settled::Over,
+                (Admitted::FlowCancelled, _) => Settled::FlowCancelled,
+            });
+            if let Some(settled) = tries.commit(&snapshot, step).await? {
+                return Ok(settled);
+            }
+            snapshot = tries.read(Self::load_of(id)).await?;
+        }
+    }
+
+    /// Gives back the quota slot of a reservation that is over. Its record may do so too, once more is harmless. If the call
+    /// is lost, the check of old slots finds it.
+    pub(super) async fn give_slot_back(&self, candidate: &Candidate) {
+        let Some(quota_policy_id) = candidate.policy().quota_policy_id else {
+            return;
+        };
+        let grant_id = candidate.grant_id;
+        let release = QuotaCall::Release {
+            quota_policy_id,
+            grant_id,
+        };
+        let released = self.store().quota(release).await.and_then(|(_, answer)| answer);
+        if let Err(refusal) = released {
+            tracing::warn!(%quota_policy_id, %refusal, "a quota slot was not given back; the slot check will find it");
+        }
+    }
+}
+
+/// Whether a refusal says that the reservation is no longer there.
+const fn is_over(code: Code) -> bool {
+    matches!(
+        code,
+        Code::InvalidClaimGrant | Code::ClaimGrantExpired | Code::ExecutionNotFound
+    )
+}

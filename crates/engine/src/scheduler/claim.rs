@@ -1,0 +1,88 @@
+//! claim: tasks for a worker, now or as soon as there are some.
+
+use std::time::Duration as HostDuration;
+
+use ff_core::command::claim::{Claim, Task, Want};
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::limits::{BATCH_ITEMS_MAX, LANES_PER_WORKER_MAX, LEASE_TTL_DEFAULT};
+use ff_core::machine::lease::check_lease_ttl;
+use ff_core::record::Actor;
+use ff_core::time::Duration;
+
+use super::ask::Asker;
+use super::desk::DeskKey;
+use crate::caller::Caller;
+use crate::directory::WorkerSeen;
+use crate::engine::Engine;
+
+/// How long a claim may wait.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+impl Engine {
+    /// Takes tasks, waiting for the first one if the claim says so.
+    pub(super) async fn claim_tasks(&self, command: Claim) -> Result<Vec<Task>> {
+        self.check_namespace(&command.namespace)?;
+        let lease_ttl = check_want(&command.want)?;
+        check_wait(command.wait)?;
+        if command.want.max == 0 {
+            return Err(Code::InvalidInput.because("max must be at least 1"));
+        }
+        self.claim_checked(command, lease_ttl).await
+    }
+
+    /// The same for a claim that was looked at already.
+    pub(super) async fn claim_checked(&self, command: Claim, lease_ttl: Duration) -> Result<Vec<Task>> {
+        self.worker_claims(&command);
+        let key = DeskKey::of(&command.namespace, &command.want);
+        let asker = Asker {
+            worker: command.worker,
+            instance: command.instance,
+            max: command.want.max,
+            lease_ttl,
+        };
+        let wait = HostDuration::from_millis(command.wait.as_millis());
+        let joined = self.shared.desks.join(key, asker, wait > HostDuration::ZERO)?;
+        if let Some(desk) = joined.unattended {
+            // Everybody at the desk is served by one hand, which acts for none of them.
+            let engine = self.acting_as(Caller {
+                actor: Actor::Engine,
+                namespace: None,
+            });
+            self.host().spawn(Box::pin(engine.serve_desk(desk)));
+        }
+        joined.place.answer(self.host(), wait).await
+    }
+
+    /// Claiming says that the worker is there, and what it can do.
+    pub(super) fn worker_claims(&self, command: &Claim) {
+        self.worker_seen(WorkerSeen {
+            namespace: command.namespace.clone(),
+            worker: command.worker.clone(),
+            instance: command.instance.clone(),
+            incarnation: command.incarnation,
+            lanes: command.want.lanes.clone(),
+            capabilities: command.want.capabilities.clone(),
+        });
+    }
+}
+
+/// Refuses what no worker may want; answers how long the leases last.
+pub(super) fn check_want(want: &Want) -> Result<Duration> {
+    let lanes = want.lanes.len();
+    if lanes == 0 || lanes > LANES_PER_WORKER_MAX {
+        return Err(Code::InvalidInput.because(format!("{lanes} lanes given, not 1 to {LANES_PER_WORKER_MAX}")));
+    }
+    if want.max > BATCH_ITEMS_MAX {
+        return Err(Code::InvalidInput.because(format!("max is {}, more than {BATCH_ITEMS_MAX}", want.max)));
+    }
+    check_lease_ttl(want.lease_ttl.unwrap_or(LEASE_TTL_DEFAULT))
+}
+
+/// Refuses to wait for too long.
+pub(super) fn check_wait(wait: Duration) -> Result<()> {
+    if wait > WAIT_MAX {
+        return Err(Code::InvalidInput.because(format!("a claim waits at most {WAIT_MAX}, not {wait}")));
+    }
+    Ok(())
+}

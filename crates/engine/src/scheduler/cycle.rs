@@ -1,0 +1,298 @@
+//! One claim cycle: reserve, admission, lease, until there is enough, nothing comes, or too much was refused.
+
+use std::collections::BTreeSet;
+
+use ff_backend::reserve::{Handful, Reserve, Task as Reserved};
+use ff_core::capability::CapabilitySet;
+use ff_core::error::Rejection;
+use ff_core::fabric::Result;
+use ff_core::id::GrantId;
+use ff_core::limits::RESERVE_BYTES_MAX;
+use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
+use ff_core::name::{LaneId, Namespace};
+use ff_core::payload::Payload;
+use ff_core::record::{Cause, Execution};
+use ff_core::time::Timestamp;
+use futures::future::{join, join_all};
+
+use super::admission::{Admission, Judged, Refused};
+use super::candidate::{Candidate, Settled};
+use crate::engine::Engine;
+use crate::holdings::Held;
+use crate::mint;
+
+/// Executions one cycle takes out of their queues without handing them out.
+const REFUSALS_MAX: usize = 64;
+/// Executions one reservation asks for at most, where none of them has to be admitted.
+const RESERVED_MAX: usize = 256;
+
+/// What a cycle looks for.
+pub(super) struct Sought {
+    pub(super) namespace: Namespace,
+    /// Lanes that hand out, in the order they are tried.
+    pub(super) lanes: Vec<LaneId>,
+    pub(super) capabilities: CapabilitySet,
+    pub(super) mode: HandOut,
+}
+
+/// One cycle.
+pub(super) struct Cycle<'e> {
+    engine: &'e Engine,
+    sought: Sought,
+    admission: Admission<'e>,
+    /// Reserved and not handed out, for whatever reason.
+    refused: usize,
+    /// The last reservation met nothing that had to be admitted.
+    free: bool,
+    /// Budgets and quotas whose work was left aside.
+    left_aside: BTreeSet<Cause>,
+    end: Option<End>,
+}
+
+/// Why a cycle ended.
+pub(super) enum End {
+    /// Everybody has enough.
+    Enough,
+    /// Nothing is left that may be handed out.
+    Dry,
+    /// Inputs are large: there may be more, for another cycle.
+    Cut,
+    /// Too much was refused: there may be more, for another cycle.
+    Refused,
+    /// The store failed.
+    Fault(Rejection),
+}
+
+/// A cycle that is over.
+pub(super) struct Ended {
+    pub(super) end: End,
+    /// Budgets and quotas whose work was left aside.
+    pub(super) left_aside: BTreeSet<Cause>,
+}
+
+impl Ended {
+    /// A cycle that could not even begin.
+    pub(super) fn by_fault(fault: Rejection) -> Self {
+        Self {
+            end: End::Fault(fault),
+            left_aside: BTreeSet::new(),
+        }
+    }
+}
+
+/// An execution that is its claimant's now.
+pub(super) struct Handed {
+    pub(super) execution: Execution,
+    pub(super) input: Payload,
+    pub(super) grant_id: GrantId,
+    pub(super) now: Timestamp,
+}
+
+/// A reserved execution that has to be admitted.
+struct Applicant {
+    candidate: Candidate,
+    claimant: Claimant,
+    input: Payload,
+}
+
+impl<'e> Cycle<'e> {
+    pub(super) fn new(engine: &'e Engine, sought: Sought) -> Self {
+        let nowhere = sought.lanes.is_empty();
+        Self {
+            engine,
+            sought,
+            admission: Admission::new(engine),
+            refused: 0,
+            free: false,
+            left_aside: BTreeSet::new(),
+            end: nowhere.then_some(End::Dry),
+        }
+    }
+
+    /// Whether another reservation makes sense.
+    pub(super) fn goes_on(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// How many executions the next reservation may ask for. What has to be admitted may all be refused, so there are few of
+    /// them until it is known that none has to be.
+    pub(super) fn appetite(&self) -> usize {
+        if self.free {
+            RESERVED_MAX
+        } else {
+            REFUSALS_MAX.saturating_sub(self.refused)
+        }
+    }
+
+    /// Why it ended, and what was left aside.
+    pub(super) fn finish(self) -> Ended {
+        Ended {
+            end: self.end.unwrap_or(End::Enough),
+            left_aside: self.left_aside,
+        }
+    }
+
+    /// Reserves for `claimants` and answers what they got.
+    pub(super) async fn next(&mut self, claimants: Vec<Claimant>) -> Vec<Handed> {
+        let wanted = claimants.len();
+        let handful = match self.reserve(claimants).await {
+            Ok(handful) => handful,
+            Err(fault) => {
+                self.end = Some(End::Fault(fault));
+                return Vec::new();
+            }
+        };
+        let end = self.end_after(&handful, wanted);
+        let now = handful.now;
+        let (settled, open): (Vec<_>, Vec<_>) = handful.tasks.into_iter().partition(is_settled);
+        self.free = open.is_empty();
+        let mut handed: Vec<Handed> = settled.into_iter().map(|task| self.hand_over(task, now)).collect();
+        let applicants = open.into_iter().map(|task| applicant(task, now)).collect();
+        handed.extend(self.admit(applicants).await);
+        self.end = self.end.take().or(end);
+        if self.refused >= REFUSALS_MAX {
+            self.end = self.end.take().or(Some(End::Refused));
+        }
+        handed
+    }
+
+    async fn reserve(&mut self, claimants: Vec<Claimant>) -> Result<Handful> {
+        let closed = self
+            .engine
+            .shared
+            .causes
+            .closed(&self.sought.namespace, self.engine.host().elapsed());
+        self.left_aside.extend(&closed);
+        let reserve = Reserve {
+            namespace: self.sought.namespace.clone(),
+            lanes: self.sought.lanes.clone(),
+            capabilities: self.sought.capabilities.clone(),
+            closed,
+            mode: self.sought.mode,
+            claimants,
+            tag: mint::tag(self.engine.host()),
+        };
+        self.engine.store().reserve(reserve).await
+    }
+
+    /// A short handful says that nothing is left, unless it was cut short because its inputs are large.
+    fn end_after(&self, handful: &Handful, wanted: usize) -> Option<End> {
+        if handful.tasks.len() >= wanted {
+            return None;
+        }
+        let bytes = |task: &Reserved| task.execution.definition.input_bytes;
+        let bytes: u64 = handful.tasks.iter().map(bytes).sum();
+        let next_max = self.engine.shared.config.rules.payload_bytes_max as u64;
+        let cut = !handful.tasks.is_empty() && bytes.saturating_add(next_max) > RESERVE_BYTES_MAX as u64;
+        Some(if cut { End::Cut } else { End::Dry })
+    }
+
+    fn hand_over(&self, task: Reserved, now: Timestamp) -> Handed {
+        let held = Held {
+            execution: task.execution,
+            version: task.version,
+            gate: task.gate,
+        };
+        let execution = held.execution.clone();
+        self.engine.shared.holdings.keep(held);
+        Handed {
+            execution,
+            input: task.input,
+            grant_id: task.claimant.grant_id,
+            now,
+        }
+    }
+
+    /// Admits who may be, and blocks who may not.
+    async fn admit(&mut self, applicants: Vec<Applicant>) -> Vec<Handed> {
+        if applicants.is_empty() {
+            return Vec::new();
+        }
+        let count = applicants.len();
+        let candidates: Vec<&Candidate> = applicants.iter().map(|applicant| &applicant.candidate).collect();
+        let judged = self.admission.judge(&candidates).await;
+        let mut passed = Vec::new();
+        let mut refused = Vec::new();
+        for (applicant, judged) in applicants.into_iter().zip(judged) {
+            match judged {
+                Judged::Passed => passed.push(applicant),
+                Judged::Refused(refusal) => refused.push((applicant.candidate, refusal)),
+                Judged::Dropped => {}
+                Judged::Unread(fault) => self.end = Some(End::Fault(fault)),
+            }
+        }
+        self.cap(&mut refused);
+        self.left_aside
+            .extend(refused.iter().map(|(_, refused)| refused.refusal.cause));
+        let engine = self.engine;
+        let mode = self.sought.mode;
+        let taken = join_all(passed.into_iter().map(|applicant| take(engine, mode, applicant)));
+        let (taken, blocked) = join(taken, engine.block_refused(&refused)).await;
+        self.admission.forget(&blocked.moved);
+        self.end = self.end.take().or(blocked.fault.map(End::Fault));
+        let mut handed = Vec::new();
+        for taken in taken {
+            match taken {
+                Ok(taken) => handed.extend(taken),
+                Err(fault) => self.end = Some(End::Fault(fault)),
+            }
+        }
+        self.refused += count - handed.len();
+        handed
+    }
+
+    /// What exceeds the limit of one cycle is left to lapse: it goes back to its queue, which nobody asks for by then.
+    fn cap(&self, refused: &mut Vec<(Candidate, Refused)>) {
+        refused.truncate(REFUSALS_MAX.saturating_sub(self.refused));
+    }
+}
+
+/// Whether a reserved execution is its claimant's as it is.
+fn is_settled(task: &Reserved) -> bool {
+    task.handed_out == HandedOut::Leased || task.execution.grant().is_some_and(|grant| grant.admitted)
+}
+
+fn applicant(task: Reserved, now: Timestamp) -> Applicant {
+    Applicant {
+        candidate: Candidate {
+            held: Held {
+                execution: task.execution,
+                version: task.version,
+                gate: task.gate,
+            },
+            grant_id: task.claimant.grant_id,
+            now,
+        },
+        claimant: task.claimant,
+        input: task.input,
+    }
+}
+
+/// Commits the lease or the grant of an applicant that admission passed; `None` when its reservation is over.
+async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Option<Handed>> {
+    let Applicant {
+        candidate,
+        claimant,
+        input,
+    } = applicant;
+    let settled = engine
+        .settle_candidate(&candidate, |execution, context| match mode {
+            HandOut::Lease => claim::lease(execution, &claimant, context),
+            HandOut::Grant => claim::admit(execution, claimant.grant_id, context),
+        })
+        .await?;
+    match settled {
+        Settled::Done(execution) => Ok(Some(Handed {
+            execution: *execution,
+            input,
+            grant_id: candidate.grant_id,
+            now: candidate.now,
+        })),
+        // The record gives the slot back itself.
+        Settled::FlowCancelled => Ok(None),
+        Settled::Over => {
+            engine.give_slot_back(&candidate).await;
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Results of upstreams, as a task is handed them.
+
+use std::collections::BTreeMap;
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::Listing;
+use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
+use ff_core::limits::PAGE_MAX;
+use ff_core::name::DataRef;
+use ff_core::payload::Payload;
+use ff_core::record::{BlobKey, Edge, EdgeState, Execution, RecordKey};
+
+use crate::engine::Engine;
+
+/// Bytes of upstream results one task is handed.
+const INPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+impl Engine {
+    /// The results of the upstreams whose edges name one, as they are now. What does not fit any more, in the
+    /// order of their names, is left out, and the log says so: the worker can still read it.
+    pub(super) async fn inputs_of(&self, execution: &Execution) -> Result<BTreeMap<DataRef, Payload>> {
+        let mut named = self.named_upstreams(execution).await?;
+        if named.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let partition = execution.id.partition();
+        let upstreams: Vec<RecordKey> = named.values().copied().map(RecordKey::Execution).collect();
+        let found = self.store().load(Load::records(partition, upstreams)).await?;
+        let mut room = INPUT_BYTES_MAX;
+        named.retain(|name, upstream| {
+            let Some(bytes) = self.result_bytes(&found, *upstream) else {
+                return false;
+            };
+            let fits = bytes <= room;
+            if fits {
+                room -= bytes;
+            } else {
+                let execution_id = execution.id;
+                tracing::warn!(%execution_id, input = %name, bytes, "an input is too large to be handed over");
+            }
+            fits
+        });
+        let blobs = named.values().copied().map(BlobKey::Result);
+        let found = self
+            .store()
+            .load(Load::records(partition, []).with_blobs(blobs))
+            .await?;
+        let input = |(name, upstream)| Some((name, found.blobs.get(&BlobKey::Result(upstream))?.clone()));
+        Ok(named.into_iter().filter_map(input).collect())
+    }
+
+    /// Upstreams that count and whose edges name an input. Of two edges with one name the first one, by id, is it.
+    async fn named_upstreams(&self, execution: &Execution) -> Result<BTreeMap<DataRef, ExecutionId>> {
+        let mut named = BTreeMap::new();
+        if execution.dependencies.is_none() {
+            return Ok(named);
+        }
+        let listing = Listing::EdgesInto {
+            downstream: execution.id,
+        };
+        let mut after = None;
+        loop {
+            let page = self.store().list(listing.clone(), after, PAGE_MAX).await?;
+            after = page.next.clone();
+            for (edge, _) in page.edges() {
+                if let Some(name) = input_name(&edge) {
+                    named.entry(name).or_insert(edge.upstream);
+                }
+            }
+            if after.is_none() {
+                return Ok(named);
+            }
+        }
+    }
+
+    /// How large the result of an upstream may be; `None` when it has none.
+    fn result_bytes(&self, snapshot: &Snapshot, upstream: ExecutionId) -> Option<u64> {
+        let upstream = snapshot.execution(&RecordKey::Execution(upstream))?;
+        match upstream.outcome() {
+            Some(outcome) => outcome.result_bytes,
+            // It runs once more; its old result stands until it ends.
+            None => Some(self.shared.config.rules.payload_bytes_max as u64),
+        }
+    }
+}
+
+fn input_name(edge: &Edge) -> Option<DataRef> {
+    let counts = edge.state == EdgeState::Satisfied && edge.upstream.partition() == edge.downstream.partition();
+    edge.data_passing_ref.clone().filter(|_| counts)
+}

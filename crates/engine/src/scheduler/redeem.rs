@@ -1,0 +1,138 @@
+//! claim_from_grant and claim_from_reclaim_grant: a grant becomes a lease.
+
+use ff_backend::load::Snapshot;
+use ff_core::command::claim::{RedeemGrant, Task};
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::Result;
+use ff_core::id::{AttemptId, LeaseId};
+use ff_core::limits::{GRANT_TTL_DEFAULT, LEASE_TTL_DEFAULT};
+use ff_core::machine::Step;
+use ff_core::machine::claim::{self, Claimant, Redeemed};
+use ff_core::machine::lease::check_lease_ttl;
+use ff_core::record::{BlobKey, Execution, RecordKey};
+use ff_core::time::Duration;
+use ff_core::token::{GrantClaims, GrantHolder, GrantRefusal};
+
+use super::cycle::Handed;
+use crate::engine::Engine;
+use crate::mint;
+
+/// Which of the two operations redeems the grant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum GrantKind {
+    /// claim_from_grant.
+    Claim,
+    /// claim_from_reclaim_grant.
+    Reclaim,
+}
+
+/// A grant that is genuine and in the right hands.
+struct Opened {
+    claims: GrantClaims,
+    /// Too late to be redeemed. Its holder may have done so in time, and asks again because the reply was lost.
+    expired: Option<GrantRefusal>,
+}
+
+impl Engine {
+    /// Turns a grant into a lease, or answers the lease it was turned into before.
+    pub(super) async fn redeem_grant(&self, command: RedeemGrant, kind: GrantKind) -> Result<Task> {
+        let lease_ttl = check_lease_ttl(command.lease_ttl.unwrap_or(LEASE_TTL_DEFAULT))?;
+        let opened = self.open_grant(&command, kind).await?;
+        let claimant = Claimant {
+            worker: command.worker,
+            instance: command.instance,
+            grant_id: opened.claims.grant_id,
+            lease_id: LeaseId::from_uuid(mint::secret(self.host())),
+            attempt_id: AttemptId::from_uuid(mint::ordered(self.host(), self.store_time().await?)),
+            lease_ttl,
+            grant_ttl: GRANT_TTL_DEFAULT,
+        };
+        match self.redeem_opened(&opened.claims, &claimant).await {
+            Ok(handed) => self.assemble_task(handed).await,
+            Err(refusal) => Err(precise(refusal, opened.expired)),
+        }
+    }
+
+    /// Checks signature, holder, time and kind. The caller learns little, the log all of it.
+    async fn open_grant(&self, command: &RedeemGrant, kind: GrantKind) -> Result<Opened> {
+        let holder = GrantHolder {
+            worker_id: command.worker.clone(),
+            worker_instance_id: command.instance.clone(),
+        };
+        let (ring, now) = self.key_ring_for(command.grant.kid()).await?;
+        let opened = match command.grant.open(&ring, &holder, now) {
+            Err(refusal @ GrantRefusal::Expired(at)) => {
+                let before = at - Duration::from_millis(1);
+                let claims = command.grant.open(&ring, &holder, before);
+                claims.map(|claims| (claims, Some(refusal)))
+            }
+            other => other.map(|claims| (claims, None)),
+        };
+        let (claims, expired) = opened.map_err(|refusal| {
+            tracing::info!(%refusal, worker = %command.worker, instance = %command.instance, "a grant was refused");
+            Rejection::from(refusal)
+        })?;
+        if claims.reclaim != (kind == GrantKind::Reclaim) {
+            let GrantClaims {
+                execution_id, reclaim, ..
+            } = claims;
+            tracing::info!(%execution_id, reclaim, "a grant of the other kind was refused");
+            return Err(Rejection::from(GrantRefusal::OtherHolder));
+        }
+        self.check_id(claims.execution_id)?;
+        Ok(Opened { claims, expired })
+    }
+
+    async fn redeem_opened(&self, claims: &GrantClaims, claimant: &Claimant) -> Result<Handed> {
+        let id = claims.execution_id;
+        let load = Self::load_of(id).with_blobs([BlobKey::Input(id)]);
+        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        loop {
+            let snapshot = tries.read(load.clone()).await?;
+            let execution = self.visible(&snapshot, id)?;
+            let step = claim::claim_from_grant(execution, claimant, &self.context_of(&snapshot, execution))?;
+            let step = with_handed(step, execution, claims, &snapshot);
+            if let Some((redeemed, handed)) = tries.commit(&snapshot, step).await? {
+                return match redeemed {
+                    Redeemed::Now | Redeemed::Already => Ok(handed),
+                    Redeemed::FlowCancelled => {
+                        Err(Code::InvalidClaimGrant.because(format!("execution {id}: its flow is cancelled")))
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// The outcome together with the execution as it stands then.
+fn with_handed(
+    step: Step<Redeemed>,
+    before: &Execution,
+    claims: &GrantClaims,
+    snapshot: &Snapshot,
+) -> Step<(Redeemed, Handed)> {
+    let id = before.id;
+    let handed = Handed {
+        execution: step.draft.execution(id).unwrap_or(before).clone(),
+        input: snapshot.blobs.get(&BlobKey::Input(id)).cloned().unwrap_or_default(),
+        grant_id: claims.grant_id,
+        now: snapshot.now,
+    };
+    step.map(|redeemed| (redeemed, handed))
+}
+
+/// What the caller of a grant that cannot be redeemed is told. An execution that is gone, or not for this caller, is no
+/// different from a grant that was never given.
+fn precise(refusal: Rejection, expired: Option<GrantRefusal>) -> Rejection {
+    match refusal.code {
+        Code::InvalidClaimGrant | Code::ClaimGrantExpired | Code::ExecutionNotFound => {
+            tracing::info!(%refusal, "a grant was not redeemed");
+            match expired {
+                Some(expired) => Rejection::from(expired),
+                None if refusal.code == Code::ExecutionNotFound => Rejection::from(GrantRefusal::OtherHolder),
+                None => refusal,
+            }
+        }
+        _ => refusal,
+    }
+}

@@ -1,0 +1,181 @@
+//! Claims that find nothing.
+
+use std::time::Duration as HostDuration;
+
+use ff_core::error::Code;
+use ff_core::fabric::Claims;
+use ff_core::name::{LaneId, Namespace};
+use tokio::sync::oneshot;
+
+use super::support::{claim, command, settle, want};
+use super::{World, answer, patient};
+
+#[tokio::test]
+async fn a_thousand_parked_claims_make_no_calls_while_nothing_happens() {
+    let world = World::new();
+    let parked: Vec<_> = (0..1_000).map(|number| world.claims(patient(number))).collect();
+    settle().await;
+    let calls = world.store.calls();
+    world.host.advance(HostDuration::from_secs(19));
+    settle().await;
+    assert_eq!(world.store.calls(), calls);
+    assert!(calls < 20, "{calls} calls to find out that there is nothing");
+    world.host.advance(HostDuration::from_secs(1));
+    for claim in parked {
+        assert_eq!(answer(claim).await.unwrap(), []);
+    }
+    assert_eq!(world.store.calls(), calls);
+}
+
+#[tokio::test]
+async fn a_claim_that_does_not_wait_believes_a_dry_desk_for_a_second() {
+    let world = World::new();
+    world.engine.claim(claim(1)).await.unwrap();
+    let reserves = world.store.calls_of("reserve");
+    world.engine.claim(claim(2)).await.unwrap();
+    assert_eq!(world.store.calls_of("reserve"), reserves);
+    world.host.advance(HostDuration::from_secs(1));
+    world.engine.claim(claim(3)).await.unwrap();
+    assert_eq!(world.store.calls_of("reserve"), reserves + 1);
+}
+
+#[tokio::test]
+async fn a_claim_that_does_not_wait_looks_again_after_a_hint() {
+    let world = World::new();
+    world.engine.claim(claim(1)).await.unwrap();
+    let id = world.store.submit(command()).await;
+    world
+        .engine
+        .shared
+        .desks
+        .wake(&Namespace::default_namespace(), &LaneId::default_lane());
+    let tasks = world.engine.claim(claim(2)).await.unwrap();
+    assert_eq!(tasks[0].execution_id, id);
+}
+
+#[tokio::test]
+async fn a_caller_that_went_away_is_handed_nothing() {
+    let world = World::new();
+    let gone = world.claims(patient(1));
+    settle().await;
+    let waits = world.claims(patient(2));
+    settle().await;
+    gone.abort();
+    settle().await;
+    world.store.submit(command()).await;
+    world.engine.shared.desks.wake_all();
+    let tasks = answer(waits).await.unwrap();
+    let held = world.store.execution(tasks[0].execution_id).await;
+    assert_eq!(held.lease().unwrap().instance.as_str(), "worker-2");
+}
+
+/// The next round says when it begins, and goes on when it is told to.
+fn hold_next_round(world: &World) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
+    let (enter, entered) = oneshot::channel();
+    let (proceed, proceeds) = oneshot::channel();
+    let hold = async move {
+        enter.send(()).unwrap();
+        proceeds.await.unwrap();
+    };
+    world.store.before_next("reserve", Box::new(move |_| Box::pin(hold)));
+    (entered, proceed)
+}
+
+#[tokio::test]
+async fn a_round_goes_on_when_its_caller_goes_away_in_the_middle() {
+    let world = World::new();
+    let id = world.store.submit(command()).await;
+    let (entered, proceed) = hold_next_round(&world);
+    let first = world.claims(claim(1));
+    entered.await.unwrap();
+    let second = world.claims(claim(2));
+    first.abort();
+    settle().await;
+    proceed.send(()).unwrap();
+    // What was leased for the first one comes back when its short lease ends; the second one is served all the same.
+    assert_eq!(answer(second).await.unwrap(), []);
+    assert!(world.store.execution(id).await.lease().is_some());
+}
+
+#[tokio::test]
+async fn a_caller_that_went_away_while_it_was_served_is_not_served_again() {
+    let world = World::new();
+    let (entered, proceed) = hold_next_round(&world);
+    let gone = world.claims(patient(1));
+    entered.await.unwrap();
+    gone.abort();
+    let waits = world.claims(patient(2));
+    settle().await;
+    proceed.send(()).unwrap();
+    settle().await;
+    world.store.submit(command()).await;
+    world.engine.shared.desks.wake_all();
+    assert_eq!(answer(waits).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn whoever_is_served_when_the_time_is_up_still_gets_what_comes() {
+    let world = World::new();
+    let id = world.store.submit(command()).await;
+    let (entered, proceed) = hold_next_round(&world);
+    let claimed = world.claims(patient(1));
+    entered.await.unwrap();
+    world.host.advance(HostDuration::from_secs(20));
+    settle().await;
+    proceed.send(()).unwrap();
+    assert_eq!(answer(claimed).await.unwrap()[0].execution_id, id);
+}
+
+#[tokio::test]
+async fn closing_answers_everybody_and_refuses_the_next() {
+    let world = World::new();
+    let parked: Vec<_> = (0..10).map(|number| world.claims(patient(number))).collect();
+    settle().await;
+    world.engine.shared.desks.close();
+    for claim in parked {
+        assert_eq!(answer(claim).await.unwrap(), []);
+    }
+    let refused = world.engine.claim(claim(1)).await.unwrap_err();
+    assert_eq!(refused.code, Code::ShuttingDown);
+}
+
+#[tokio::test]
+async fn the_line_is_told_when_the_store_fails() {
+    let world = World::new();
+    world.store.set_broken("reserve", true);
+    let refused = answer(world.claims(patient(1))).await.unwrap_err();
+    assert_eq!(refused.code, Code::Unavailable);
+    world.store.set_broken("reserve", false);
+    assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn claims_that_want_something_else_wait_at_another_desk() {
+    let world = World::new();
+    let mut other = patient(1);
+    other.want.lanes = vec![LaneId::parse("other").unwrap()];
+    let other = world.claims(other);
+    settle().await;
+    world.store.submit(command()).await;
+    world
+        .engine
+        .shared
+        .desks
+        .wake(&Namespace::default_namespace(), &LaneId::default_lane());
+    settle().await;
+    assert!(!other.is_finished());
+    let mut many = claim(2);
+    many.want = want(5);
+    assert_eq!(world.engine.claim(many).await.unwrap().len(), 1);
+    world.engine.shared.desks.close();
+    assert_eq!(answer(other).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn the_line_is_told_when_whoever_serves_it_breaks_down() {
+    let world = World::new();
+    world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
+    let refused = answer(world.claims(patient(1))).await.unwrap_err();
+    assert_eq!(refused.code, Code::Internal);
+    assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
+}

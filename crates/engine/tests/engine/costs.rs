@@ -1,0 +1,264 @@
+//! What things cost in calls to the store, counted: it must not grow with what is stored or waits, and only linearly with
+//! what is done. On one thread, because then callers that come together always share a call, however fast the store is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ff_backend::Backend;
+use ff_backend::memory::MemoryBackend;
+use ff_core::capability::CapabilitySet;
+use ff_core::command::budget::{ChargeBudget, CreateBudget, ResetBudget};
+use ff_core::command::claim::{Claim, LaneOrder, Want};
+use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
+use ff_core::command::lease::Complete;
+use ff_core::command::submit::CreateExecution;
+use ff_core::fabric::{Budgets, Claims, Flows, On, Reads, Submit, Work};
+use ff_core::id::{BudgetId, FlowId};
+use ff_core::name::{Dimension, ExecutionKind, FlowKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::partition::PartitionCounts;
+use ff_core::payload::Payload;
+use ff_core::policy::Policy;
+use ff_core::record::{DependencyKind, Limits, OnHardLimit};
+use ff_core::state::PublicState;
+use ff_core::time::Duration;
+use ff_engine::Engine;
+use ff_fabric_suite::Harness;
+use futures::future::join_all;
+use serde_json::json;
+
+use crate::support::counted::Counted;
+use crate::support::{EngineHarness, START};
+
+/// An engine over a store in memory that counts.
+struct World {
+    harness: EngineHarness,
+    counted: Arc<Counted>,
+}
+
+impl World {
+    fn new() -> Self {
+        let memory = Arc::new(MemoryBackend::new(START, PartitionCounts::default()));
+        let counted = Arc::new(Counted::new(Arc::clone(&memory) as Arc<dyn Backend>));
+        let store = Arc::clone(&counted) as Arc<dyn Backend>;
+        let harness = EngineHarness::over(store, move |by| memory.advance(by), |_| ());
+        Self { harness, counted }
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.harness.engine
+    }
+
+    /// Takes and completes everything there is, in handfuls; how many that were.
+    async fn work_off(&self) -> usize {
+        let mut done = 0;
+        loop {
+            let tasks = self.engine().claim(claim(250)).await.unwrap();
+            if tasks.is_empty() {
+                return done;
+            }
+            done += tasks.len();
+            let ends = tasks.iter().map(|task| {
+                let complete = Complete {
+                    fence: Some(task.fence),
+                    result: None,
+                };
+                self.engine().complete(On::new(task.execution_id, complete))
+            });
+            for ended in join_all(ends).await {
+                ended.unwrap();
+            }
+            self.harness.settle().await;
+        }
+    }
+}
+
+fn claim(max: usize) -> Claim {
+    Claim {
+        namespace: Namespace::default_namespace(),
+        worker: WorkerId::parse("worker").unwrap(),
+        instance: WorkerInstanceId::parse("worker-1").unwrap(),
+        incarnation: None,
+        want: Want {
+            lanes: vec![LaneId::default_lane()],
+            lane_order: LaneOrder::Strict,
+            capabilities: CapabilitySet::default(),
+            max,
+            lease_ttl: None,
+        },
+        wait: Duration::ZERO,
+    }
+}
+
+fn submission() -> CreateExecution {
+    CreateExecution::new(ExecutionKind::parse("job").unwrap(), Payload::default())
+}
+
+fn flow() -> CreateFlowWith {
+    CreateFlowWith {
+        flow_id: Some(FlowId::from_uuid(uuid::Uuid::from_u128(77))),
+        definition: CreateFlow {
+            namespace: Namespace::default_namespace(),
+            flow_kind: FlowKind::parse("wide").unwrap(),
+            tags: BTreeMap::new(),
+            retention: None,
+            assembly: Assembly::Assembling,
+        },
+    }
+}
+
+fn member(key: String) -> GraphMember {
+    GraphMember {
+        key,
+        submission: submission(),
+    }
+}
+
+fn edge(upstream: String, downstream: String) -> GraphEdge {
+    GraphEdge {
+        upstream,
+        downstream,
+        dependency_kind: DependencyKind::SuccessOnly,
+        data_passing_ref: None,
+    }
+}
+
+/// A source, `n` members that wait for it, and a sink that waits for all of them.
+async fn build(world: &World, n: usize) {
+    let part = |members, edges, open| FlowGraph {
+        flow: flow(),
+        members,
+        edges,
+        open,
+    };
+    let send = |graph| async { world.engine().create_flow_graph(graph).await.unwrap() };
+    send(part(vec![member("source".to_owned())], Vec::new(), false)).await;
+    let names: Vec<String> = (0..n).map(|number| format!("m{number}")).collect();
+    for names in names.chunks(1_000) {
+        let members = names.iter().cloned().map(member).collect();
+        let edges = names
+            .iter()
+            .map(|name| edge("source".to_owned(), name.clone()))
+            .collect();
+        send(part(members, edges, false)).await;
+    }
+    let edges = names.iter().map(|name| edge(name.clone(), "sink".to_owned())).collect();
+    send(part(vec![member("sink".to_owned())], edges, true)).await;
+    world.harness.settle().await;
+}
+
+/// Calls and bytes per member to build and run a diamond of `n`.
+async fn diamond(n: usize) -> (f64, f64) {
+    let world = World::new();
+    build(&world, n).await;
+    assert_eq!(world.work_off().await, n + 2);
+    let view = world.engine().get_flow(flow().flow_id.unwrap()).await.unwrap();
+    assert_eq!(view.counts.of(PublicState::Completed), n as u64 + 2);
+    let per_member = |total: u64| total as f64 / n as f64;
+    (per_member(world.counted.calls()), per_member(world.counted.bytes()))
+}
+
+#[tokio::test]
+async fn ten_thousand_children_and_ten_thousand_parents_cost_what_each_of_a_thousand_does() {
+    let (few_calls, few_bytes) = diamond(1_000).await;
+    let (calls, bytes) = diamond(10_000).await;
+    println!(
+        "per member: {few_calls:.2} calls, {few_bytes:.0} bytes of 1,000; {calls:.2} calls, {bytes:.0} bytes of 10,000"
+    );
+    assert!(calls < 3.0, "{calls:.2} calls per member");
+    assert!(
+        calls < few_calls * 1.2,
+        "{few_calls:.2} calls per member of 1,000, {calls:.2} of 10,000"
+    );
+    assert!(
+        bytes < few_bytes * 1.2,
+        "{few_bytes:.0} bytes per member of 1,000, {bytes:.0} of 10,000"
+    );
+}
+
+async fn closed_budget(engine: &Engine) -> BudgetId {
+    let limits = Limits {
+        soft: None,
+        hard: Some(10),
+    };
+    let command = CreateBudget {
+        budget_id: None,
+        namespace: Namespace::default_namespace(),
+        scope: "all of it".to_owned(),
+        dimensions: [(Dimension::parse("tokens").unwrap(), limits)].into(),
+        reset_interval: None,
+        on_hard_limit: OnHardLimit::Block,
+    };
+    let budget = engine.create_budget(command).await.unwrap().budget_id;
+    let charge = ChargeBudget {
+        deltas: [(Dimension::parse("tokens").unwrap(), 10)].into(),
+        dedup_key: None,
+        request_id: None,
+    };
+    engine.charge_budget(On::new(budget, charge)).await.unwrap();
+    budget
+}
+
+/// The calls of a claim and of a pump pass with `n` executions blocked on one budget, and what their release cost.
+async fn blocked(n: usize) -> (u64, u64, f64) {
+    let world = World::new();
+    let budget = closed_budget(world.engine()).await;
+    let limited = CreateExecution {
+        policy: Policy::from_json(&json!({ "budget_ids": [budget] })).unwrap(),
+        ..submission()
+    };
+    for batch in vec![limited; n].chunks(1_000) {
+        for created in world.engine().create_executions(batch.to_vec()).await.unwrap() {
+            created.unwrap();
+        }
+    }
+    assert!(world.engine().claim(claim(10)).await.unwrap().is_empty());
+    world.harness.advance(Duration::from_secs(3)).await;
+
+    let before = world.counted.calls();
+    assert!(world.engine().claim(claim(10)).await.unwrap().is_empty());
+    let claiming = world.counted.calls() - before;
+    let before = world.counted.calls();
+    world.engine().pump_pass().await.unwrap();
+    let pumping = world.counted.calls() - before;
+
+    let before = world.counted.calls();
+    world
+        .engine()
+        .reset_budget(On::new(budget, ResetBudget::default()))
+        .await
+        .unwrap();
+    world.harness.settle().await;
+    let releasing = (world.counted.calls() - before) as f64 / (n as f64 / 64.0);
+    let view = world.engine().list_lanes(list_of()).await.unwrap();
+    assert_eq!(
+        view.items[0].depth[&PublicState::Waiting],
+        n as u64,
+        "all of them wait for a worker again"
+    );
+    (claiming, pumping, releasing)
+}
+
+fn list_of() -> ff_core::command::page::ListOf {
+    ff_core::command::page::ListOf {
+        namespace: Namespace::default_namespace(),
+        page: ff_core::command::page::PageRequest::default(),
+    }
+}
+
+#[tokio::test]
+async fn fifty_thousand_blocked_on_one_budget_cost_no_more_than_five_hundred() {
+    let (few_claiming, few_pumping, _) = blocked(500).await;
+    let (claiming, pumping, releasing) = blocked(50_000).await;
+    println!(
+        "claim {few_claiming} calls with 500, {claiming} with 50,000; pump {few_pumping} and {pumping}; {releasing:.2} calls per 64 released"
+    );
+    assert!(
+        claiming <= few_claiming.max(2),
+        "{few_claiming} calls with 500, {claiming} with 50,000"
+    );
+    assert!(
+        pumping <= few_pumping.max(2),
+        "{few_pumping} calls with 500, {pumping} with 50,000"
+    );
+    assert!(releasing < 5.0, "{releasing:.2} calls per 64 released");
+}

@@ -1,0 +1,89 @@
+//! The end of a member lands together with what follows from it, where that is little.
+
+use ff_core::command::flow::StageDependencyEdge;
+use ff_core::fabric::{Flows, On};
+use ff_core::machine::flow::FlowState;
+use ff_core::record::{DependencyKind, EdgeGroupPolicy, OnSatisfied};
+use ff_core::state::PublicState as S;
+
+use super::graph::diamond;
+use super::shaky::Fate;
+use super::world::{FLOW, Sketch, World};
+
+#[tokio::test]
+async fn the_next_link_of_a_chain_can_be_claimed_before_the_pump_has_turned() {
+    let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
+    let (world, ids) = World::with(sketch).await;
+    world.finish(ids["a"]).await;
+    assert_eq!(world.claim().await, [ids["b"]]);
+    world.settle().await;
+    world.complete(ids["b"]).await;
+    assert_eq!(world.flow().await.state, FlowState::Completed);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn a_member_with_many_children_leaves_them_to_the_pump() {
+    let (world, ids) = World::with(diamond(17)).await;
+    world.finish(ids["source"]).await;
+    assert_eq!(world.claim().await, []);
+    world.settle().await;
+    assert_eq!(world.claim().await.len(), 17);
+}
+
+#[tokio::test]
+async fn a_first_of_any_that_is_let_go_at_once_still_cancels_the_others() {
+    let any = EdgeGroupPolicy::AnyOf {
+        on_satisfied: OnSatisfied::CancelRemaining,
+    };
+    let sketch = Sketch::default()
+        .member("a", &[])
+        .member("b", &[])
+        .joining("first", &["a", "b"], any);
+    let (world, ids) = World::with(sketch).await;
+    world.claim().await;
+    world.finish(ids["a"]).await;
+    assert_eq!(world.state(ids["first"]).await, S::Waiting);
+    world.settle().await;
+    assert_eq!(world.state(ids["b"]).await, S::Cancelled);
+}
+
+#[tokio::test]
+async fn an_edge_staged_while_its_upstream_ends_is_resolved() {
+    for seed in 0..20 {
+        let (world, ids) = World::with(Sketch::default().member("a", &[]).member("b", &[])).await;
+        world.claim().await;
+        world.release(ids["b"]).await;
+        let stage = StageDependencyEdge {
+            edge_id: None,
+            upstream: ids["a"],
+            downstream: ids["b"],
+            dependency_kind: DependencyKind::SuccessOnly,
+            data_passing_ref: None,
+            expected_graph_revision: None,
+            apply: true,
+        };
+        let other = world.replica(seed);
+        let (staged, ()) = tokio::join!(
+            other.stage_dependency_edge(On::new(FLOW, stage)),
+            world.finish(ids["a"])
+        );
+        staged.unwrap();
+        world.settle().await;
+        assert_eq!(world.state(ids["b"]).await, S::Waiting);
+    }
+}
+
+#[tokio::test]
+async fn an_end_whose_reply_is_lost_ends_once() {
+    for fate in [Fate::Fails, Fate::ReplyLost, Fate::RequestLost] {
+        let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
+        let (world, ids) = World::with(sketch).await;
+        world.claim().await;
+        world.line.expect([fate]);
+        world.complete(ids["a"]).await;
+        assert_eq!(world.state(ids["a"]).await, S::Completed, "{fate:?}");
+        assert_eq!(world.state(ids["b"]).await, S::Waiting, "{fate:?}");
+        world.assert_counted().await;
+    }
+}

@@ -1,0 +1,119 @@
+//! A store whose commits go wrong when they are told to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use ff_backend::budget::{BudgetCall, BudgetReply};
+use ff_backend::due::{Due, DuePage};
+use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
+use ff_backend::hint::HintStream;
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::memory::MemoryBackend;
+use ff_backend::query::{Page, Query};
+use ff_backend::quota::{QuotaCall, QuotaReply};
+use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::settings::{SettingsOp, SettingsReply};
+use ff_backend::transaction::{CommitError, Committed, Transaction};
+use ff_backend::{Backend, Error, Result};
+use ff_core::time::Timestamp;
+
+/// What becomes of one commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Lands,
+    /// Nothing is done.
+    Fails,
+    /// It lands, but nobody is told.
+    ReplyLost,
+    /// It does not land, and nobody is told that either.
+    RequestLost,
+}
+
+/// The memory backend behind a bad line.
+pub(crate) struct Shaky {
+    inner: Arc<MemoryBackend>,
+    fates: Mutex<VecDeque<Fate>>,
+}
+
+impl Shaky {
+    pub(crate) fn new(inner: Arc<MemoryBackend>) -> Self {
+        Self {
+            inner,
+            fates: Mutex::default(),
+        }
+    }
+
+    /// The fates of the next transactions; those after them land.
+    pub(crate) fn expect(&self, fates: impl IntoIterator<Item = Fate>) {
+        *self.fates.lock().unwrap() = fates.into_iter().collect();
+    }
+
+    async fn commit_one(&self, transaction: Transaction) -> std::result::Result<Committed, CommitError> {
+        let fate = self.fates.lock().unwrap().pop_front().unwrap_or(Fate::Lands);
+        let lost = || CommitError::Store(Error::Unknown("lost".to_owned()));
+        match fate {
+            Fate::Fails => return Err(CommitError::Store(Error::Unavailable("down".to_owned()))),
+            Fate::RequestLost => return Err(lost()),
+            Fate::Lands | Fate::ReplyLost => {}
+        }
+        let mut answers = self.inner.commit(vec![transaction]).await;
+        let answer = answers.pop().expect("one answer for one transaction");
+        if fate == Fate::ReplyLost { Err(lost()) } else { answer }
+    }
+}
+
+#[async_trait]
+impl Backend for Shaky {
+    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+        self.inner.load(loads).await
+    }
+
+    async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
+        let mut answers = Vec::new();
+        for transaction in batch {
+            answers.push(self.commit_one(transaction).await);
+        }
+        answers
+    }
+
+    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+        self.inner.reserve(ask).await
+    }
+
+    async fn due(&self, ask: Due) -> Result<DuePage> {
+        self.inner.due(ask).await
+    }
+
+    async fn list(&self, query: Query) -> Result<Page> {
+        self.inner.list(query).await
+    }
+
+    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+        self.inner.budget(calls).await
+    }
+
+    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
+        self.inner.quota(calls).await
+    }
+
+    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
+        self.inner.append(batch).await
+    }
+
+    async fn read(&self, range: FrameRange) -> Result<Frames> {
+        self.inner.read(range).await
+    }
+
+    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
+        self.inner.settings(ops).await
+    }
+
+    fn hints(&self) -> HintStream {
+        self.inner.hints()
+    }
+
+    async fn ping(&self) -> Result<Timestamp> {
+        self.inner.ping().await
+    }
+}

@@ -1,0 +1,16 @@
+//! The engine over stores in memory and in a file. One binary: linking is what costs.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
+mod costs;
+mod differential;
+mod flows;
+mod ops;
+mod prompt;
+mod pump;
+mod reads;
+mod rows;
+mod sched;
+mod suite_memory;
+mod suite_sqlite;
+mod support;

@@ -1,0 +1,11 @@
+//! The operations of ops/: repetitions, lost replies, refusals.
+
+mod frames;
+mod limits;
+mod members;
+mod operate;
+mod submit;
+mod support;
+mod usage;
+mod waitpoints;
+mod work;

@@ -1,0 +1,164 @@
+//! A store whose calls fail as scripted.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use ff_backend::budget::{BudgetCall, BudgetReply};
+use ff_backend::due::{Due, DuePage};
+use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
+use ff_backend::hint::HintStream;
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::memory::MemoryBackend;
+use ff_backend::query::{Page, Query};
+use ff_backend::quota::{QuotaCall, QuotaReply};
+use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::settings::{SettingsOp, SettingsReply};
+use ff_backend::transaction::{CommitError, Committed, Transaction};
+use ff_backend::{Backend, Error, Result};
+use ff_core::time::Timestamp;
+
+/// The calls that can be scripted, and are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Load,
+    Commit,
+    Budget,
+    Append,
+}
+
+/// Something that happens in the store beside the call.
+pub(crate) type Meanwhile = Box<dyn FnOnce(&MemoryBackend) + Send>;
+
+/// What goes wrong with a call.
+pub(crate) enum Fault {
+    /// Nothing is done.
+    Down,
+    /// It is done, and then this happens before the reply is lost.
+    Lost(Meanwhile),
+    /// This happens first.
+    After(Meanwhile),
+}
+
+impl Fault {
+    /// It is done, but nobody learns that.
+    pub(crate) fn lost() -> Self {
+        Fault::Lost(Box::new(|_| ()))
+    }
+}
+
+/// Memory, with scripted faults.
+pub(crate) struct FaultyBackend {
+    pub(crate) memory: Arc<MemoryBackend>,
+    script: Mutex<VecDeque<(Call, Fault)>>,
+    calls: Mutex<Vec<Call>>,
+    frames: Mutex<Vec<Append>>,
+}
+
+impl FaultyBackend {
+    pub(crate) fn new(memory: Arc<MemoryBackend>) -> Self {
+        Self {
+            memory,
+            script: Mutex::default(),
+            calls: Mutex::default(),
+            frames: Mutex::default(),
+        }
+    }
+
+    /// The next call of this kind goes wrong like this.
+    pub(crate) fn script(&self, call: Call, fault: Fault) {
+        self.script.lock().unwrap().push_back((call, fault));
+    }
+
+    /// How many calls of this kind were made so far.
+    pub(crate) fn count(&self, call: Call) -> usize {
+        self.calls.lock().unwrap().iter().filter(|made| **made == call).count()
+    }
+
+    /// Every frame that was sent, also those whose reply was lost.
+    pub(crate) fn frames_sent(&self) -> Vec<Append> {
+        self.frames.lock().unwrap().clone()
+    }
+
+    fn fault(&self, call: Call) -> Option<Fault> {
+        self.calls.lock().unwrap().push(call);
+        let mut script = self.script.lock().unwrap();
+        let next = script.iter().position(|(of, _)| *of == call)?;
+        Some(script.remove(next)?.1)
+    }
+
+    /// Does the call with its fault; the error is that of the store.
+    async fn with_fault<T>(&self, call: Call, work: impl Future<Output = T>) -> Result<T> {
+        match self.fault(call) {
+            None => Ok(work.await),
+            Some(Fault::Down) => Err(Error::Unavailable("scripted".to_owned())),
+            Some(Fault::After(meanwhile)) => {
+                meanwhile(&self.memory);
+                Ok(work.await)
+            }
+            Some(Fault::Lost(meanwhile)) => {
+                work.await;
+                meanwhile(&self.memory);
+                Err(Error::Unknown("scripted".to_owned()))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Backend for FaultyBackend {
+    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+        self.with_fault(Call::Load, self.memory.load(loads)).await?
+    }
+
+    async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
+        let size = batch.len();
+        let answer = self.with_fault(Call::Commit, self.memory.commit(batch)).await;
+        answer.unwrap_or_else(|error| vec![Err(CommitError::Store(error)); size])
+    }
+
+    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+        let size = calls.len();
+        let answer = self.with_fault(Call::Budget, self.memory.budget(calls)).await;
+        answer.unwrap_or_else(|error| vec![Err(error); size])
+    }
+
+    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
+        let size = batch.len();
+        self.frames.lock().unwrap().extend(batch.clone());
+        let answer = self.with_fault(Call::Append, self.memory.append(batch)).await;
+        answer.unwrap_or_else(|error| vec![Err(AppendError::Store(error)); size])
+    }
+
+    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+        self.memory.reserve(ask).await
+    }
+
+    async fn due(&self, ask: Due) -> Result<DuePage> {
+        self.memory.due(ask).await
+    }
+
+    async fn list(&self, query: Query) -> Result<Page> {
+        self.memory.list(query).await
+    }
+
+    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
+        self.memory.quota(calls).await
+    }
+
+    async fn read(&self, range: FrameRange) -> Result<Frames> {
+        self.memory.read(range).await
+    }
+
+    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
+        self.memory.settings(ops).await
+    }
+
+    fn hints(&self) -> HintStream {
+        self.memory.hints()
+    }
+
+    async fn ping(&self) -> Result<Timestamp> {
+        self.memory.ping().await
+    }
+}

@@ -1,0 +1,7 @@
+//! What time does, and what it costs.
+
+mod limits;
+mod outbox;
+mod support;
+mod timers;
+mod turns;

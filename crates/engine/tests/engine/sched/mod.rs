@@ -1,0 +1,7 @@
+//! Handing out: claims, admission, grants, exchange.
+
+mod admission;
+mod claim;
+mod exchange;
+mod grants;
+mod support;

@@ -1,0 +1,114 @@
+//! A store that counts the calls made to it, and the bytes of the records they carry.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use ff_backend::budget::{BudgetCall, BudgetReply};
+use ff_backend::due::{Due, DuePage};
+use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
+use ff_backend::hint::HintStream;
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::{Page, Query};
+use ff_backend::quota::{QuotaCall, QuotaReply};
+use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::settings::{SettingsOp, SettingsReply};
+use ff_backend::transaction::{CommitError, Committed, Transaction};
+use ff_backend::{Backend, Result};
+use ff_core::time::Timestamp;
+
+/// Passes every call on and counts it.
+pub(crate) struct Counted {
+    store: Arc<dyn Backend>,
+    calls: Mutex<u64>,
+    bytes: Mutex<u64>,
+}
+
+impl Counted {
+    pub(crate) fn new(store: Arc<dyn Backend>) -> Self {
+        Self {
+            store,
+            calls: Mutex::default(),
+            bytes: Mutex::default(),
+        }
+    }
+
+    /// Calls so far.
+    pub(crate) fn calls(&self) -> u64 {
+        *self.calls.lock().unwrap()
+    }
+
+    /// About how many bytes of records and rows went to and fro.
+    pub(crate) fn bytes(&self) -> u64 {
+        *self.bytes.lock().unwrap()
+    }
+
+    fn count(&self) -> &dyn Backend {
+        *self.calls.lock().unwrap() += 1;
+        &*self.store
+    }
+
+    /// The debug text stands in for what a real store would send: it grows as the records do.
+    fn weigh(&self, what: &impl std::fmt::Debug) {
+        *self.bytes.lock().unwrap() += format!("{what:?}").len() as u64;
+    }
+}
+
+#[async_trait]
+impl Backend for Counted {
+    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+        let snapshots = self.count().load(loads).await;
+        self.weigh(&snapshots);
+        snapshots
+    }
+
+    async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
+        self.weigh(&batch);
+        self.count().commit(batch).await
+    }
+
+    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+        let handful = self.count().reserve(ask).await;
+        self.weigh(&handful);
+        handful
+    }
+
+    async fn due(&self, ask: Due) -> Result<DuePage> {
+        let page = self.count().due(ask).await;
+        self.weigh(&page);
+        page
+    }
+
+    async fn list(&self, query: Query) -> Result<Page> {
+        let page = self.count().list(query).await;
+        self.weigh(&page);
+        page
+    }
+
+    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+        self.count().budget(calls).await
+    }
+
+    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
+        self.count().quota(calls).await
+    }
+
+    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
+        self.count().append(batch).await
+    }
+
+    async fn read(&self, range: FrameRange) -> Result<Frames> {
+        self.count().read(range).await
+    }
+
+    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
+        self.count().settings(ops).await
+    }
+
+    fn hints(&self) -> HintStream {
+        self.store.hints()
+    }
+
+    async fn ping(&self) -> Result<Timestamp> {
+        self.count().ping().await
+    }
+}

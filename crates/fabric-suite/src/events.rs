@@ -1,0 +1,220 @@
+//! The feed of what happened.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ff_core::command::submit::CreateExecution;
+use ff_core::error::Code;
+use ff_core::name::ExecutionKind;
+use ff_core::record::{Happening, HistoryLine, HistorySubject};
+use ff_core::time::Duration;
+use ff_core::token::SignedCursor;
+use ff_core::view::{EventFilter, ListExecutions, ReadEvents};
+use serde_json::json;
+
+use crate::Harness;
+use crate::scene::{
+    MINUTE, Scene, WORKER, elsewhere, first, in_lane, into_flow, lane, other_namespace, promptly, refused, submission,
+    with_policy,
+};
+
+pub(crate) async fn events_of_an_execution_come_in_order(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    scene.complete(&task).await.unwrap();
+    let lines = read(&scene, EventFilter::default()).await;
+    let told: Vec<_> = lines.iter().map(|line| line.what.as_str()).collect();
+    assert_eq!(told, ["created", "claimed", "completed"]);
+    let line = &lines[2];
+    assert_eq!(line.subject, HistorySubject::Execution(task.execution_id));
+    assert_eq!((line.namespace.as_str(), line.kind.as_str()), ("default", "job"));
+    assert_eq!(line.lane, Some(lane("default")));
+}
+
+pub(crate) async fn a_cursor_goes_on_after_what_was_seen(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_plain().await;
+    let seen = scene.fabric.events(ReadEvents::default()).await.unwrap();
+    assert_eq!(seen.events.len(), 1);
+    let id = scene.submit_plain().await;
+    for cursor in [seen.next, seen.events[0].cursor.clone()] {
+        let more = scene.fabric.events(after(cursor)).await.unwrap();
+        let subjects: Vec<_> = more.events.iter().map(|event| event.line.subject).collect();
+        assert_eq!(subjects, [HistorySubject::Execution(id)]);
+    }
+}
+
+pub(crate) async fn every_event_is_seen_once_page_by_page(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    for _ in 0..10 {
+        scene.submit_plain().await;
+    }
+    let (mut subjects, mut request) = (
+        Vec::new(),
+        ReadEvents {
+            limit: Some(3),
+            ..ReadEvents::default()
+        },
+    );
+    loop {
+        let page = scene.fabric.events(request).await.unwrap();
+        if page.events.is_empty() {
+            break;
+        }
+        assert!(page.events.len() <= 3);
+        subjects.extend(page.events.iter().map(|event| event.line.subject));
+        request = ReadEvents {
+            limit: Some(3),
+            ..after(page.next)
+        };
+    }
+    assert_eq!(subjects.len(), 10);
+    assert_eq!(BTreeSet::from_iter(subjects).len(), 10);
+}
+
+pub(crate) async fn events_are_filtered_by_what_they_carry(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_plain().await;
+    let fast = scene.submit(in_lane("fast")).await;
+    let mail = CreateExecution {
+        execution_kind: ExecutionKind::parse("mail").unwrap(),
+        ..in_lane("slow")
+    };
+    let mail = scene.submit(mail).await;
+    let foreign = scene.submit(elsewhere()).await;
+    let any = EventFilter::default;
+    let filters = [
+        (
+            EventFilter {
+                lane: Some(lane("fast")),
+                ..any()
+            },
+            fast,
+        ),
+        (
+            EventFilter {
+                kind: Some("mail".to_owned()),
+                ..any()
+            },
+            mail,
+        ),
+        (
+            EventFilter {
+                namespace: Some(other_namespace()),
+                ..any()
+            },
+            foreign,
+        ),
+    ];
+    for (filter, expected) in filters {
+        let lines = read(&scene, filter).await;
+        let subjects: Vec<_> = lines.iter().map(|line| line.subject).collect();
+        assert_eq!(subjects, [HistorySubject::Execution(expected)]);
+    }
+}
+
+pub(crate) async fn events_of_a_flow_are_those_of_its_members_too(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_plain().await;
+    let flow = scene.empty_flow().await;
+    let task = scene
+        .submit(CreateExecution {
+            priority: 9,
+            ..into_flow(flow, &[])
+        })
+        .await;
+    let task = {
+        let claimed = scene.claim(WORKER).await;
+        assert_eq!(claimed.execution_id, task);
+        claimed
+    };
+    scene.finish(&task).await;
+    let lines = read(
+        &scene,
+        EventFilter {
+            flow_id: Some(flow),
+            ..EventFilter::default()
+        },
+    )
+    .await;
+    let told: Vec<_> = lines.iter().map(|line| line.what.as_str()).collect();
+    assert_eq!(told, ["flow_created", "created", "claimed", "completed", "flow_ended"]);
+    assert_eq!(lines[4].subject, HistorySubject::Flow(flow));
+}
+
+pub(crate) async fn a_parked_reader_gets_the_next_event(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_plain().await;
+    let seen = scene.fabric.events(ReadEvents::default()).await.unwrap();
+    let fabric = Arc::clone(&scene.fabric);
+    let patient = ReadEvents {
+        wait: Duration::from_secs(30),
+        ..after(seen.next)
+    };
+    let parked = tokio::spawn(async move { fabric.events(patient).await });
+    let id = scene.submit_plain().await;
+    let page = promptly(parked).await.unwrap().unwrap();
+    assert_eq!(page.events[0].line.subject, HistorySubject::Execution(id));
+}
+
+pub(crate) async fn events_outlive_what_they_tell_of(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let id = scene.submit(with_policy(&json!({ "retention_ms": 1_000 }))).await;
+    scene.cancel(id).await.unwrap();
+    scene.after(MINUTE).await;
+    assert_eq!(refused(scene.fabric.get_execution(id).await), Code::ExecutionNotFound);
+    let lines = read(&scene, EventFilter::default()).await;
+    let of_it = lines
+        .iter()
+        .filter(|line| line.subject == HistorySubject::Execution(id));
+    let told: Vec<_> = of_it.map(|line| line.what.as_str()).collect();
+    assert_eq!(told[..2], ["created", "cancelled"]);
+}
+
+pub(crate) async fn a_cursor_of_something_else_is_invalid(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_in_turn(2).await;
+    let one = ListExecutions {
+        page: first(1),
+        ..ListExecutions::default()
+    };
+    let listing = scene.fabric.list_executions(one).await.unwrap().next.unwrap();
+    for wrong in [listing, SignedCursor::from_text("forged")] {
+        assert_eq!(refused(scene.fabric.events(after(wrong)).await), Code::InvalidCursor);
+    }
+}
+
+pub(crate) async fn a_reader_that_comes_too_late_is_told_so(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let id = scene.submit_plain().await;
+    let one = ReadEvents {
+        limit: Some(1),
+        ..ReadEvents::default()
+    };
+    let seen = scene.fabric.events(one).await.unwrap();
+    scene.hold(id).await.unwrap();
+    scene.after(Duration::from_hours(25)).await;
+    scene.fabric.unhold(id).await.unwrap();
+    match scene.fabric.events(after(seen.next)).await {
+        Err(refusal) => assert_eq!(refusal.code, Code::CursorExpired),
+        // A store may keep events for longer than a day; what it must not do is leave some out and say nothing.
+        Ok(page) => assert_eq!(page.events[0].line.what, Happening::Held),
+    }
+}
+
+fn after(cursor: SignedCursor) -> ReadEvents {
+    ReadEvents {
+        cursor: Some(cursor),
+        ..ReadEvents::default()
+    }
+}
+
+async fn read(scene: &Scene<'_>, filter: EventFilter) -> Vec<HistoryLine> {
+    let request = ReadEvents {
+        filter,
+        limit: Some(1_000),
+        ..ReadEvents::default()
+    };
+    let events = scene.fabric.events(request).await.unwrap().events;
+    events.into_iter().map(|event| event.line).collect()
+}

@@ -1,0 +1,148 @@
+//! What running work reports to its budgets.
+
+use std::collections::BTreeMap;
+
+use ff_core::command::budget::{ChargeBudget, CreateBudget, Reported};
+use ff_core::command::claim::Task;
+use ff_core::command::lease::{Completed, ReportUsage};
+use ff_core::error::Code;
+use ff_core::fabric::On;
+use ff_core::id::BudgetId;
+use ff_core::name::IdempotencyKey;
+
+use crate::Harness;
+use crate::scene::{
+    Scene, WORKER, all, budget_of, deltas, fresh, other_namespace, refused, request, submission, tokens, under, usage,
+};
+
+pub(crate) async fn usage_stands_on_the_attempt_and_in_the_budget(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    for _ in 0..2 {
+        assert_eq!(scene.report(&task, budget, 2).await.unwrap(), Reported::Ok);
+    }
+    scene.settle().await;
+    assert_eq!(scene.spent(budget).await, 4);
+    assert_eq!(on_attempt(&scene, &task, budget).await, 4);
+}
+
+pub(crate) async fn a_holder_gets_the_answer_of_the_budget(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    let soft = scene.report(&task, budget, 6).await.unwrap();
+    assert!(matches!(soft, Reported::SoftBreach { .. }));
+    let hard = scene.report(&task, budget, 5).await.unwrap();
+    let Reported::HardBreach { first, .. } = hard else {
+        panic!("11 of 10 are spent");
+    };
+    assert_eq!((first.current, first.limit), (11, 10));
+    assert_eq!(scene.complete(&task).await.unwrap(), Completed::Now, "it may go on");
+}
+
+pub(crate) async fn a_repeated_usage_report_counts_once(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    let by_key = ReportUsage {
+        dedup_key: Some(IdempotencyKey::parse("call-1").unwrap()),
+        ..usage(&task, budget, 1)
+    };
+    let by_request = ReportUsage {
+        request_id: request("call-1"),
+        ..usage(&task, budget, 2)
+    };
+    let by_effect = usage(&task, budget, 4);
+    for report in [by_key, by_request, by_effect] {
+        let report = On::new(task.execution_id, report);
+        scene.fabric.report_usage(report.clone()).await.unwrap();
+        let again = scene.fabric.report_usage(report).await.unwrap();
+        assert_eq!(again, Reported::AlreadyApplied);
+    }
+    scene.settle().await;
+    assert_eq!(scene.spent(budget).await, 7);
+    assert_eq!(on_attempt(&scene, &task, budget).await, 7);
+}
+
+pub(crate) async fn one_key_stands_for_one_report_whoever_sends_it(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    let dedup_key = Some(IdempotencyKey::parse("call-1").unwrap());
+    let report = ReportUsage {
+        dedup_key: dedup_key.clone(),
+        ..usage(&task, budget, 3)
+    };
+    scene
+        .fabric
+        .report_usage(On::new(task.execution_id, report))
+        .await
+        .unwrap();
+    let charge = ChargeBudget {
+        deltas: deltas(3),
+        dedup_key,
+        request_id: None,
+    };
+    let answer = scene.fabric.charge_budget(On::new(budget, charge)).await.unwrap();
+    assert_eq!(answer, Reported::AlreadyApplied);
+    assert_eq!(scene.spent(budget).await, 3);
+}
+
+pub(crate) async fn usage_of_an_unknown_budget_is_refused(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let unknown = BudgetId::from_uuid(fresh());
+    assert_eq!(refused(scene.report(&task, unknown, 1).await), Code::BudgetNotFound);
+    let foreign = CreateBudget {
+        namespace: other_namespace(),
+        ..budget_of(10)
+    };
+    let foreign = scene.fabric.create_budget(foreign).await.unwrap().budget_id;
+    assert_eq!(refused(scene.report(&task, foreign, 1).await), Code::BudgetNotFound);
+    let page = scene
+        .fabric
+        .list_attempts(On::new(task.execution_id, all()))
+        .await
+        .unwrap();
+    assert!(page.items[0].usage.is_empty());
+}
+
+pub(crate) async fn usage_without_amounts_is_refused(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    let empty = ReportUsage {
+        deltas: BTreeMap::new(),
+        ..usage(&task, budget, 1)
+    };
+    let answer = scene.fabric.report_usage(On::new(task.execution_id, empty)).await;
+    assert_eq!(refused(answer), Code::InvalidInput);
+}
+
+pub(crate) async fn a_former_holder_reports_nothing(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    scene.revoke(task.execution_id).await.unwrap();
+    assert_eq!(refused(scene.report(&task, budget, 1).await), Code::LeaseRevoked);
+    assert_eq!(scene.spent(budget).await, 0);
+}
+
+pub(crate) async fn a_breach_admits_nothing_more(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    scene.submit(under(budget)).await;
+    scene.report(&task, budget, 11).await.unwrap();
+    assert!(scene.try_claim(WORKER).await.is_none());
+}
+
+async fn on_attempt(scene: &Scene<'_>, task: &Task, budget: BudgetId) -> u64 {
+    let page = scene
+        .fabric
+        .list_attempts(On::new(task.execution_id, all()))
+        .await
+        .unwrap();
+    page.items[0].usage[&budget][&tokens()]
+}

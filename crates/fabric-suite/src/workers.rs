@@ -1,0 +1,174 @@
+//! Registration of workers.
+
+use ff_core::capability::CapabilitySet;
+use ff_core::command::claim::Claim;
+use ff_core::command::lease::Completed;
+use ff_core::command::worker::{Heartbeat, NamedInstance, RegisterWorker};
+use ff_core::error::Code;
+use ff_core::record::Worker;
+use ff_core::state::{BlockingReason, EligibilityState, PublicState};
+use ff_core::time::Duration;
+
+use crate::Harness;
+use crate::scene::{
+    MINUTE, Scene, WORKER, claim, instance, lane, list, other_namespace, refused, registration, requiring, submission,
+};
+
+pub(crate) async fn a_registered_worker_is_listed(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = RegisterWorker {
+        lanes: vec![lane("a"), lane("b")],
+        capabilities: CapabilitySet::parse(["gpu"]).unwrap(),
+        ..registration(WORKER)
+    };
+    let registered = scene.fabric.register_worker(register.clone()).await.unwrap();
+    assert_eq!((registered.lanes, registered.ttl), (register.lanes, MINUTE));
+    let listed = listed(&scene).await;
+    assert_eq!(listed.len(), 1);
+    assert_eq!(
+        (&listed[0].instance, listed[0].incarnation),
+        (&instance(WORKER), register.incarnation)
+    );
+    assert_eq!(listed[0].capabilities, register.capabilities);
+}
+
+pub(crate) async fn a_worker_is_of_one_namespace(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let there = RegisterWorker {
+        namespace: other_namespace(),
+        ..registration(WORKER)
+    };
+    scene.fabric.register_worker(there).await.unwrap();
+    assert!(listed(&scene).await.is_empty());
+    scene.register(WORKER).await;
+    assert_eq!(listed(&scene).await.len(), 1, "the same instance is free here");
+}
+
+pub(crate) async fn a_registration_names_lanes_and_a_sensible_time(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let nowhere = RegisterWorker {
+        lanes: vec![],
+        ..registration(WORKER)
+    };
+    let brief = RegisterWorker {
+        ttl: Some(Duration::from_millis(999)),
+        ..registration(WORKER)
+    };
+    let eternal = RegisterWorker {
+        ttl: Some(Duration::from_hours(25)),
+        ..registration(WORKER)
+    };
+    for wrong in [nowhere, brief, eternal] {
+        assert_eq!(refused(scene.fabric.register_worker(wrong).await), Code::InvalidInput);
+    }
+    assert!(listed(&scene).await.is_empty());
+}
+
+pub(crate) async fn a_heartbeat_keeps_a_worker(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = registration(WORKER);
+    scene.fabric.register_worker(register.clone()).await.unwrap();
+    for _ in 0..3 {
+        scene.after(Duration::from_secs(40)).await;
+        scene.fabric.heartbeat(process(&register)).await.unwrap();
+    }
+    assert_eq!(listed(&scene).await.len(), 1);
+}
+
+pub(crate) async fn a_worker_nobody_knows_has_no_heartbeat(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = registration(WORKER);
+    let answer = scene.fabric.heartbeat(process(&register)).await;
+    assert_eq!(refused(answer), Code::WorkerNotFound);
+    let answer = scene.fabric.deregister_worker(process(&register)).await;
+    assert_eq!(refused(answer), Code::WorkerNotFound);
+    scene.fabric.register_worker(register.clone()).await.unwrap();
+    scene.after(MINUTE).await;
+    let answer = scene.fabric.heartbeat(process(&register)).await;
+    assert_eq!(refused(answer), Code::WorkerNotFound, "its time was over");
+}
+
+pub(crate) async fn one_process_has_an_instance_id(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (first, second) = (registration(WORKER), registration(WORKER));
+    scene.fabric.register_worker(first.clone()).await.unwrap();
+    assert!(
+        scene.fabric.register_worker(first.clone()).await.is_ok(),
+        "itself again"
+    );
+    let answer = scene.fabric.register_worker(second.clone()).await;
+    assert_eq!(refused(answer), Code::DuplicateWorkerInstance);
+    let answer = scene.fabric.heartbeat(process(&second)).await;
+    assert_eq!(refused(answer), Code::DuplicateWorkerInstance);
+    let answer = scene.fabric.deregister_worker(process(&second)).await;
+    assert_eq!(refused(answer), Code::DuplicateWorkerInstance);
+    scene.fabric.deregister_worker(process(&first)).await.unwrap();
+    assert!(listed(&scene).await.is_empty());
+    assert!(scene.fabric.register_worker(second).await.is_ok());
+}
+
+pub(crate) async fn the_id_of_a_dead_process_is_free(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.register(WORKER).await;
+    scene.after(MINUTE).await;
+    scene.register(WORKER).await;
+    assert_eq!(listed(&scene).await.len(), 1);
+}
+
+pub(crate) async fn claiming_refreshes_a_registration(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = registration(WORKER);
+    scene.fabric.register_worker(register.clone()).await.unwrap();
+    for _ in 0..6 {
+        let busy = Claim {
+            incarnation: Some(register.incarnation),
+            ..claim(WORKER)
+        };
+        scene.fabric.claim(busy).await.unwrap();
+        scene.after(Duration::from_secs(15)).await;
+    }
+    assert_eq!(listed(&scene).await.len(), 1);
+}
+
+pub(crate) async fn the_leases_of_a_dead_worker_expire_on_their_own(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.register(WORKER).await;
+    let task = scene.held(submission()).await;
+    scene.after(Duration::from_secs(120)).await;
+    assert!(listed(&scene).await.is_empty());
+    assert_eq!(scene.state(task.execution_id).await, PublicState::Active);
+    assert_eq!(scene.complete(&task).await.unwrap(), Completed::Now);
+}
+
+pub(crate) async fn work_nobody_can_do_says_so(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.register("plain").await;
+    let id = scene.submit(requiring(&["gpu"])).await;
+    let vector = scene.vector(id).await;
+    assert_eq!(vector.eligibility_state, EligibilityState::BlockedByRoute);
+    assert_eq!(vector.blocking_reason, BlockingReason::WaitingForCapableWorker);
+    assert_eq!(vector.public_state, PublicState::Waiting);
+    let able = RegisterWorker {
+        capabilities: CapabilitySet::parse(["gpu"]).unwrap(),
+        ..registration("able")
+    };
+    scene.fabric.register_worker(able).await.unwrap();
+    scene.after(Duration::from_secs(3)).await;
+    let vector = scene.vector(id).await;
+    assert_eq!(vector.eligibility_state, EligibilityState::EligibleNow);
+    assert_eq!(vector.blocking_reason, BlockingReason::WaitingForWorker);
+}
+
+async fn listed(scene: &Scene<'_>) -> Vec<Worker> {
+    scene.fabric.list_workers(list()).await.unwrap().items
+}
+
+fn process(register: &RegisterWorker) -> NamedInstance {
+    NamedInstance {
+        namespace: register.namespace.clone(),
+        process: Heartbeat {
+            instance: register.instance.clone(),
+            incarnation: register.incarnation,
+        },
+    }
+}
