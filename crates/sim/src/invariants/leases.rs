@@ -1,0 +1,126 @@
+//! At most one worker has an execution.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::id::{ExecutionId, GrantId, LeaseId};
+use ff_core::name::WorkerInstanceId;
+use ff_core::record::{Execution, Lease, LeaseEnd, Phase};
+use ff_core::time::Timestamp;
+use uuid::Uuid;
+
+use super::mirror::{Changes, Mirror, Transition};
+use super::{Holds, hold};
+
+/// Every lease that was ever taken, with all that became of it. A failover does not shorten it.
+#[derive(Default)]
+pub(crate) struct LeaseLog {
+    leases: BTreeMap<(ExecutionId, Uuid), LeaseSeen>,
+    redeemed: BTreeSet<GrantId>,
+}
+
+/// What is known about one lease.
+pub(crate) struct LeaseSeen {
+    pub(crate) epoch: u64,
+    pub(crate) instance: WorkerInstanceId,
+    /// The moments it was ever to end at.
+    pub(crate) expiries: BTreeSet<Timestamp>,
+    /// What ended it: once, unless a failover brought it back.
+    pub(crate) ends: Vec<LeaseEnd>,
+}
+
+impl LeaseLog {
+    /// What is known about a lease.
+    pub(crate) fn get(&self, execution_id: ExecutionId, lease_id: LeaseId) -> Option<&LeaseSeen> {
+        self.leases.get(&(execution_id, lease_id.expose()))
+    }
+
+    /// A failover put the store back to `mirror`: what is a grant again can be redeemed again.
+    pub(crate) fn go_back(&mut self, mirror: &Mirror) {
+        let granted = mirror.executions.values().filter_map(|execution| execution.grant());
+        for grant in granted {
+            self.redeemed.remove(&grant.id);
+        }
+    }
+
+    /// Takes over what a transaction did to leases.
+    pub(crate) fn observe(&mut self, changes: &Changes) -> Holds {
+        for transition in &changes.executions {
+            if let Some(after) = transition.after.as_deref() {
+                epochs_only_grow(transition, after)?;
+                self.observe_lease(transition.before.as_deref(), after, changes.at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn observe_lease(&mut self, before: Option<&Execution>, after: &Execution, at: Timestamp) -> Holds {
+        let held = before.and_then(Execution::lease);
+        let holds = after.lease();
+        if let Some(lease) = holds {
+            match held.filter(|held| held.id == lease.id) {
+                Some(_) => self.note_expiry(after.id, lease),
+                None => self.take(before, after, lease, at)?,
+            }
+        }
+        if let (Some(held), Some(ended)) = (held, &after.ended_lease)
+            && holds.is_none()
+            && ended.digest.matches(held.id)
+            && let Some(seen) = self.leases.get_mut(&(after.id, held.id.expose()))
+        {
+            seen.ends.push(ended.end.clone());
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, before: Option<&Execution>, after: &Execution, lease: &Lease, at: Timestamp) -> Holds {
+        let id = after.id;
+        if let Some(Phase::Active(held)) = before.map(|before| &before.phase) {
+            let over = held.is_expired() || held.expires_at.has_come(at);
+            hold(over, "at most one live lease per execution", || {
+                format!(
+                    "{id}: epoch {} was taken while epoch {} was live",
+                    lease.epoch, held.epoch
+                )
+            })?;
+        }
+        let epoch_before = before.map_or(0, |before| before.lease_epoch);
+        hold(
+            lease.epoch > epoch_before && lease.epoch == after.lease_epoch,
+            "every acquire raises the epoch",
+            || {
+                format!(
+                    "{id}: a lease of epoch {} was taken after epoch {epoch_before}",
+                    lease.epoch
+                )
+            },
+        )?;
+        if let Some(grant) = lease.grant {
+            hold(self.redeemed.insert(grant), "a grant is consumed once", || {
+                format!("{id}: {grant:?} gave a second lease, of epoch {}", lease.epoch)
+            })?;
+        }
+        let seen = LeaseSeen {
+            epoch: lease.epoch,
+            instance: lease.instance.clone(),
+            expiries: [lease.expires_at].into(),
+            ends: Vec::new(),
+        };
+        let known = self.leases.insert((id, lease.id.expose()), seen).is_some();
+        hold(!known, "a lease is taken once", || {
+            format!("{id}: epoch {} was taken again", lease.epoch)
+        })
+    }
+
+    fn note_expiry(&mut self, id: ExecutionId, lease: &Lease) {
+        if let Some(seen) = self.leases.get_mut(&(id, lease.id.expose())) {
+            seen.expiries.insert(lease.expires_at);
+        }
+    }
+}
+
+fn epochs_only_grow(transition: &Transition<Execution>, after: &Execution) -> Holds {
+    let before = transition.before.as_ref().map_or(0, |before| before.lease_epoch);
+    hold(after.lease_epoch >= before, "epochs only grow", || {
+        format!("{}: epoch {} after epoch {before}", after.id, after.lease_epoch)
+    })
+}

@@ -1,0 +1,180 @@
+//! The records of the store as its landed writes made them: what the invariants are about.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ff_backend::transaction::Transaction;
+use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, GrantId, QuotaPolicyId};
+use ff_core::name::Dimension;
+use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, Record, RecordKey};
+use ff_core::time::Timestamp;
+
+/// The store, as far as invariants care. A clone is the store at a moment.
+#[derive(Clone, Default)]
+pub(crate) struct Mirror {
+    pub(crate) executions: BTreeMap<ExecutionId, Arc<Execution>>,
+    pub(crate) flows: BTreeMap<FlowId, Arc<Flow>>,
+    pub(crate) gates: BTreeMap<FlowId, GateState>,
+    pub(crate) edges: BTreeMap<EdgeId, Arc<Edge>>,
+    /// Members by flow.
+    pub(crate) members: BTreeMap<FlowId, BTreeSet<ExecutionId>>,
+    /// Inbound edges by downstream.
+    pub(crate) inbound: BTreeMap<ExecutionId, BTreeSet<EdgeId>>,
+    /// Slots that are held.
+    pub(crate) slots: BTreeMap<(QuotaPolicyId, GrantId), ExecutionId>,
+    /// Policies that were deleted: they hold no slots and give none.
+    pub(crate) deleted_policies: BTreeSet<QuotaPolicyId>,
+    /// Budgets that were deleted: they count nothing.
+    pub(crate) deleted_budgets: BTreeSet<BudgetId>,
+    /// Usage effects that counted at their budget.
+    pub(crate) counted: BTreeSet<(BudgetId, String)>,
+    /// Usage effects that ever stood in an outbox.
+    pub(crate) owed: BTreeSet<(BudgetId, String)>,
+    /// What was reported since the last reset on request.
+    pub(crate) usage: BTreeMap<BudgetId, BTreeMap<Dimension, u64>>,
+}
+
+/// What one transaction did.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub(crate) executions: Vec<Transition<Execution>>,
+    pub(crate) edges: Vec<Transition<Edge>>,
+    pub(crate) flow_records: Vec<Transition<Flow>>,
+    /// Flows whose members or counters moved.
+    pub(crate) flows: BTreeSet<FlowId>,
+    /// Downstreams whose edges or counters moved.
+    pub(crate) groups: BTreeSet<ExecutionId>,
+    pub(crate) at: Timestamp,
+}
+
+/// One record before and after; `None`: it was not there.
+pub(crate) struct Transition<R> {
+    pub(crate) before: Option<Arc<R>>,
+    pub(crate) after: Option<Arc<R>>,
+}
+
+impl Mirror {
+    /// Takes a landed transaction over.
+    pub(crate) fn apply(&mut self, transaction: Transaction, at: Timestamp) -> Changes {
+        let mut changes = Changes {
+            at,
+            ..Changes::default()
+        };
+        for (counter, _) in &transaction.increments {
+            match counter {
+                CounterKey::Flow(flow, _) => changes.flows.extend([*flow]),
+                CounterKey::Group(downstream, _) => changes.groups.extend([*downstream]),
+                CounterKey::BufferedSignals(_) => {}
+            }
+        }
+        for put in transaction.puts {
+            self.put(put.record, &mut changes);
+        }
+        for (key, _) in transaction.deletes {
+            self.delete(&key, &mut changes);
+        }
+        changes
+    }
+
+    fn put(&mut self, record: Record, changes: &mut Changes) {
+        match record {
+            Record::Execution(execution) => self.replace(*execution, changes),
+            Record::Edge(edge) => self.put_edge(*edge, changes),
+            Record::Flow(flow) => {
+                let after: Arc<Flow> = Arc::from(flow);
+                changes.flows.insert(after.id);
+                changes.flow_records.push(Transition {
+                    before: self.flows.insert(after.id, Arc::clone(&after)),
+                    after: Some(after),
+                });
+            }
+            Record::Gate(gate) => {
+                self.gates.insert(gate.flow_id, gate.state);
+            }
+            Record::Attempt(..)
+            | Record::Waitpoint(_)
+            | Record::Signal(_)
+            | Record::SignalKey(_)
+            | Record::SubmissionKey(_) => {}
+        }
+    }
+
+    /// Takes over an execution as it is now.
+    pub(crate) fn replace(&mut self, execution: Execution, changes: &mut Changes) {
+        let after = Arc::new(execution);
+        if let Some(flow) = after.definition.flow {
+            changes.flows.insert(flow);
+            self.members.entry(flow).or_default().insert(after.id);
+        }
+        changes.executions.push(Transition {
+            before: self.executions.insert(after.id, Arc::clone(&after)),
+            after: Some(after),
+        });
+    }
+
+    fn put_edge(&mut self, edge: Edge, changes: &mut Changes) {
+        changes.groups.insert(edge.downstream);
+        self.inbound.entry(edge.downstream).or_default().insert(edge.id);
+        let after = Arc::new(edge);
+        changes.edges.push(Transition {
+            before: self.edges.insert(after.id, Arc::clone(&after)),
+            after: Some(after),
+        });
+    }
+
+    fn delete(&mut self, key: &RecordKey, changes: &mut Changes) {
+        match key {
+            RecordKey::Execution(id) => self.delete_execution(*id, changes),
+            RecordKey::Flow(id) => {
+                self.members.remove(id);
+                changes.flow_records.push(Transition {
+                    before: self.flows.remove(id),
+                    after: None,
+                });
+            }
+            RecordKey::Gate(id) => {
+                self.gates.remove(id);
+            }
+            RecordKey::Edge(id) => {
+                if let Some(edge) = self.edges.remove(id) {
+                    self.inbound.entry(edge.downstream).or_default().remove(id);
+                    changes.groups.insert(edge.downstream);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn delete_execution(&mut self, id: ExecutionId, changes: &mut Changes) {
+        let Some(before) = self.executions.remove(&id) else {
+            return;
+        };
+        if let Some(members) = before.definition.flow.and_then(|flow| self.members.get_mut(&flow)) {
+            members.remove(&id);
+        }
+        changes.flows.extend(before.definition.flow);
+        changes.executions.push(Transition {
+            before: Some(before),
+            after: None,
+        });
+    }
+
+    /// Members of a flow that are there.
+    pub(crate) fn members_of(&self, flow: FlowId) -> impl Iterator<Item = &Execution> {
+        let members = self.members.get(&flow).into_iter().flatten();
+        members.filter_map(|id| self.executions.get(id)).map(Arc::as_ref)
+    }
+
+    /// Edges into an execution.
+    pub(crate) fn edges_into(&self, downstream: ExecutionId) -> impl Iterator<Item = &Edge> {
+        let inbound = self.inbound.get(&downstream).into_iter().flatten();
+        inbound.filter_map(|id| self.edges.get(id)).map(Arc::as_ref)
+    }
+}
+
+impl<R> Transition<R> {
+    /// Both sides of a record that was there before and still is.
+    pub(crate) fn both(&self) -> Option<(&R, &R)> {
+        Some((self.before.as_deref()?, self.after.as_deref()?))
+    }
+}

@@ -1,0 +1,61 @@
+//! What holds whatever happens. Every write to the store is looked at as it lands, and the whole store now and then.
+//!
+//! | file | what holds |
+//! |---|---|
+//! | `leases` | one live lease, epochs that only grow, a grant consumed once |
+//! | `fences` | a write by an old lease never lands; what a holder was told is what happened |
+//! | `endings` | an ended execution has nothing left but its retention; it comes back only by replay |
+//! | `gates` | no member is claimed behind a gate that does not let it pass |
+//! | `dependencies` | no child starts before its dependencies hold |
+//! | `counters` | the counters of flows and groups equal a recount |
+//! | `slots` | quota slots belong to live grants and leases, or are on their way back |
+//! | `usage` | every accepted usage report counts once; nothing leaves an outbox undelivered |
+//! | `losses` | what was accepted is there, and what was completed stays completed |
+//! | `indexes` | a record is in the index its facts say |
+//! | `liveness` | when the faults stop, everything that can end does end |
+
+mod counters;
+mod dependencies;
+mod endings;
+mod fences;
+mod gates;
+mod indexes;
+mod leases;
+mod liveness;
+mod losses;
+mod mirror;
+mod slots;
+mod usage;
+mod watch;
+
+pub use fences::Act;
+pub use watch::{Mark, Watch};
+
+use std::fmt;
+
+/// Something that must hold did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What must hold.
+    pub invariant: &'static str,
+    /// What was seen instead.
+    pub detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  {}", self.invariant, self.detail)
+    }
+}
+
+/// Whether something holds.
+pub(crate) type Holds = Result<(), Violation>;
+
+/// Refuses when `condition` does not hold.
+pub(crate) fn hold(condition: bool, invariant: &'static str, detail: impl FnOnce() -> String) -> Holds {
+    if condition {
+        return Ok(());
+    }
+    let detail = detail();
+    Err(Violation { invariant, detail })
+}

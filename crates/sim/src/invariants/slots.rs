@@ -1,0 +1,117 @@
+//! Quota slots: a live grant or lease holds its own, and nobody else holds one for long.
+
+use std::collections::BTreeSet;
+
+use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_core::command::budget::Deleted;
+use ff_core::command::quota::{QuotaAdmission, SlotReleased};
+use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
+use ff_core::machine::quota::holds_slot;
+use ff_core::record::{EffectKind, Execution};
+
+use super::mirror::{Changes, Mirror};
+use super::{Holds, hold};
+
+/// A slot: of which policy, taken under which grant.
+pub(crate) type SlotKey = (QuotaPolicyId, GrantId);
+
+/// Takes over what a quota answered.
+pub(crate) fn observe(mirror: &mut Mirror, call: &QuotaCall, answer: &QuotaAnswer) {
+    match (call, answer) {
+        (QuotaCall::Admit { quota_policy_id, ask }, QuotaAnswer::Admission(QuotaAdmission::Admitted)) => {
+            mirror.slots.insert((*quota_policy_id, ask.grant_id), ask.execution_id);
+        }
+        (
+            QuotaCall::Release {
+                quota_policy_id,
+                grant_id,
+            },
+            QuotaAnswer::Released(SlotReleased::Freed),
+        ) => {
+            mirror.slots.remove(&(*quota_policy_id, *grant_id));
+        }
+        (QuotaCall::Delete(id), QuotaAnswer::Deleted(Deleted::Now)) => {
+            mirror.deleted_policies.insert(*id);
+            mirror.slots.retain(|(policy, _), _| policy != id);
+        }
+        _ => {}
+    }
+}
+
+/// Whoever was admitted in a transaction holds a slot. `lost`: slots that a failover forgot.
+pub(crate) fn check(mirror: &Mirror, changes: &Changes, lost: &BTreeSet<SlotKey>) -> Holds {
+    let written = changes
+        .executions
+        .iter()
+        .filter_map(|transition| transition.after.as_deref());
+    written
+        .into_iter()
+        .try_for_each(|execution| has_its_slot(mirror, execution, lost))
+}
+
+/// The same for everybody.
+pub(crate) fn check_all(mirror: &Mirror, lost: &BTreeSet<SlotKey>) -> Holds {
+    mirror
+        .executions
+        .values()
+        .try_for_each(|execution| has_its_slot(mirror, execution, lost))
+}
+
+fn has_its_slot(mirror: &Mirror, execution: &Execution, lost: &BTreeSet<SlotKey>) -> Holds {
+    let Some(policy) = execution.definition.policy.quota_policy_id else {
+        return Ok(());
+    };
+    if mirror.deleted_policies.contains(&policy) {
+        return Ok(());
+    }
+    // An expired lease only waits to be taken away; whoever took it may have given its slot back.
+    let leased = execution.lease().filter(|lease| !lease.is_expired());
+    let leased = leased.map(|lease| lease.grant);
+    let granted = execution
+        .grant()
+        .filter(|grant| grant.admitted)
+        .map(|grant| Some(grant.id));
+    let Some(grant) = leased.or(granted) else { return Ok(()) };
+    let held =
+        grant.is_some_and(|grant| mirror.slots.contains_key(&(policy, grant)) || lost.contains(&(policy, grant)));
+    hold(held, "whoever was admitted holds a quota slot", || {
+        format!(
+            "{} runs under {grant:?} of quota policy {policy} without a slot",
+            execution.id
+        )
+    })
+}
+
+/// Slots that a failover from `before` to `after` makes whoever is admitted do without: the quota forgot them, or a lease
+/// that is live again had ended, and its release is on its way.
+pub(crate) fn lost<'m>(before: &'m Mirror, after: &'m Mirror) -> impl Iterator<Item = SlotKey> + 'm {
+    let forgotten = before
+        .slots
+        .keys()
+        .filter(|key| !after.slots.contains_key(key))
+        .copied();
+    let ended = |(key, execution_id): (&SlotKey, &ExecutionId)| {
+        let execution = before.executions.get(execution_id);
+        let held = execution.is_some_and(|execution| holds_slot(execution, key.1));
+        (!held).then_some(*key)
+    };
+    forgotten.chain(after.slots.iter().filter_map(ended))
+}
+
+/// Every slot belongs to a live grant or lease, or its release stands in an outbox. True once nobody is being admitted.
+pub(crate) fn none_is_forgotten(mirror: &Mirror) -> Holds {
+    for ((policy, grant), execution_id) in &mirror.slots {
+        let execution = mirror.executions.get(execution_id);
+        let accounted = execution.is_some_and(|execution| holds_slot(execution, *grant) || releases(execution, *grant));
+        hold(accounted, "no quota slot is forgotten", || {
+            let phase = execution.map(|execution| &execution.phase);
+            format!("{grant:?} holds a slot of quota policy {policy} for {execution_id}, which is {phase:?}")
+        })?;
+    }
+    Ok(())
+}
+
+fn releases(execution: &Execution, grant: GrantId) -> bool {
+    let is_release = |kind: &EffectKind| matches!(kind, EffectKind::ReleaseSlot { grant_id, .. } if *grant_id == grant);
+    execution.outbox.iter().any(|effect| is_release(&effect.kind))
+}

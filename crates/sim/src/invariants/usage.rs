@@ -1,0 +1,156 @@
+//! Effects on other partitions: nothing leaves an outbox undelivered, and every accepted usage report counts once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
+use ff_backend::quota::QuotaCall;
+use ff_core::command::budget::{BudgetReset, Deleted, Reported, UsageIdentity};
+use ff_core::error::Rejection;
+use ff_core::id::BudgetId;
+use ff_core::record::{Effect, EffectKind};
+
+use super::mirror::{Changes, Mirror};
+use super::slots::SlotKey;
+use super::watch::Store;
+use super::{Holds, hold};
+
+/// What tells one usage report from another.
+pub(crate) type ReportKey = (BudgetId, String);
+
+/// What receivers have ever been told. A failover does not shorten it: who was answered goes on from the answer.
+#[derive(Default)]
+pub(crate) struct Deliveries {
+    reports: BTreeSet<ReportKey>,
+    releases: BTreeSet<SlotKey>,
+}
+
+impl Deliveries {
+    /// A budget was asked, and answered.
+    pub(crate) fn asked_budget(&mut self, mirror: &mut Mirror, call: &BudgetCall, reply: &BudgetReply) -> Holds {
+        match (call, &reply.answer) {
+            (BudgetCall::Report { budget_id, report }, answer) => {
+                let key = report
+                    .identity
+                    .as_ref()
+                    .map(|identity| (*budget_id, identity.to_string()));
+                self.reports.extend(key.clone());
+                if is_recorded(answer) {
+                    let usage = mirror.usage.entry(*budget_id).or_default();
+                    for (dimension, delta) in &report.deltas {
+                        *usage.entry(dimension.clone()).or_default() += delta;
+                    }
+                    let first = key.is_none_or(|key| mirror.counted.insert(key));
+                    return hold(first, "a usage report counts once", || {
+                        format!("budget {budget_id} counted {:?} again", report.identity)
+                    });
+                }
+            }
+            (BudgetCall::Reset { budget_id, .. }, Ok(BudgetAnswer::Reset(BudgetReset::Now))) => {
+                mirror.usage.remove(budget_id);
+            }
+            (BudgetCall::Delete(id), Ok(BudgetAnswer::Deleted(Deleted::Now))) => {
+                mirror.deleted_budgets.insert(*id);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A quota was asked, and answered.
+    pub(crate) fn asked_quota(&mut self, call: &QuotaCall) {
+        if let QuotaCall::Release {
+            quota_policy_id,
+            grant_id,
+        } = call
+        {
+            self.releases.insert((*quota_policy_id, *grant_id));
+        }
+    }
+
+    /// Whatever a transaction took out of an outbox has arrived; what it put there is owed from now on.
+    pub(crate) fn check(&self, mirror: &mut Mirror, changes: &Changes) -> Holds {
+        for transition in &changes.executions {
+            let outbox = |side: &Option<std::sync::Arc<ff_core::record::Execution>>| -> Vec<Effect> {
+                side.as_ref()
+                    .map(|execution| execution.outbox.clone())
+                    .unwrap_or_default()
+            };
+            let (before, after) = (outbox(&transition.before), outbox(&transition.after));
+            for effect in before.iter().filter(|effect| !after.contains(effect)) {
+                hold(self.arrived(effect), "nothing leaves an outbox undelivered", || {
+                    let id = transition.before.as_ref().map(|execution| execution.id);
+                    format!("{id:?} forgot {effect:?}")
+                })?;
+            }
+            for effect in after.iter().filter(|effect| !before.contains(effect)) {
+                mirror.owed.extend(report_key(effect));
+            }
+        }
+        Ok(())
+    }
+
+    fn arrived(&self, effect: &Effect) -> bool {
+        match &effect.kind {
+            EffectKind::ReleaseSlot {
+                quota_policy_id,
+                grant_id,
+            } => self.releases.contains(&(*quota_policy_id, *grant_id)),
+            EffectKind::ReportUsage { .. } => report_key(effect).is_some_and(|key| self.reports.contains(&key)),
+        }
+    }
+}
+
+fn is_recorded(answer: &Result<BudgetAnswer, Rejection>) -> bool {
+    matches!(
+        answer,
+        Ok(BudgetAnswer::Reported(
+            Reported::Ok | Reported::SoftBreach { .. } | Reported::HardBreach { .. }
+        ))
+    )
+}
+
+fn report_key(effect: &Effect) -> Option<ReportKey> {
+    match &effect.kind {
+        EffectKind::ReleaseSlot { .. } => None,
+        EffectKind::ReportUsage {
+            budget_id, dedup_key, ..
+        } => {
+            let identity = dedup_key
+                .clone()
+                .map_or(UsageIdentity::Effect(effect.id), UsageIdentity::Key);
+            Some((*budget_id, identity.to_string()))
+        }
+    }
+}
+
+/// Every usage report that stood in an outbox counts at its budget. True once the outboxes are empty. `lost`: reports
+/// that a failover made their budget forget.
+pub(crate) fn everything_counts(mirror: &Mirror, store: &Store, lost: &BTreeSet<ReportKey>) -> Holds {
+    for key in mirror
+        .owed
+        .iter()
+        .filter(|(budget, _)| !mirror.deleted_budgets.contains(budget))
+    {
+        hold(
+            mirror.counted.contains(key) || lost.contains(key),
+            "an accepted usage report counts",
+            || format!("budget {} never heard of {}", key.0, key.1),
+        )?;
+    }
+    for budget in store.budgets() {
+        if budget.reset_interval.is_some() {
+            // Its usage starts again by itself, and nobody tells when.
+            continue;
+        }
+        let none = BTreeMap::new();
+        let counted = mirror.usage.get(&budget.budget_id).unwrap_or(&none);
+        for (dimension, view) in &budget.dimensions {
+            let expected = counted.get(dimension).copied().unwrap_or(0);
+            hold(view.usage == expected, "usage is the sum of what was reported", || {
+                let id = budget.budget_id;
+                format!("budget {id}: {dimension} is {}, reported were {expected}", view.usage)
+            })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,398 @@
+//! The one place where everything is looked at.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ff_backend::Backend;
+use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
+use ff_backend::due::{Due, DuePage};
+use ff_backend::frames::{Append, Appended};
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::memory::MemoryBackend;
+use ff_backend::query::{Listing, Page, Query};
+use ff_backend::quota::{QuotaCall, QuotaReply};
+use ff_backend::reserve::Handful;
+use ff_backend::transaction::Transaction;
+use ff_core::command::budget::BudgetView;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::name::{Namespace, WorkerInstanceId};
+use ff_core::partition::PartitionCounts;
+use ff_core::payload::Payload;
+use ff_core::record::{AttemptKind, Execution, Fence, OutcomeKind};
+use ff_core::time::Timestamp;
+use futures::FutureExt;
+
+use super::fences::{Act, Told};
+use super::leases::LeaseLog;
+use super::losses::Promises;
+use super::mirror::{Changes, Mirror};
+use super::slots::SlotKey;
+use super::usage::{Deliveries, ReportKey};
+use super::{Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, slots, usage};
+
+/// Rows asked for at once.
+const PAGE: usize = 500;
+
+/// Sees every write that lands, and what callers are told. The first thing that does not hold is kept.
+pub struct Watch {
+    store: Store,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    mirror: Mirror,
+    leases: LeaseLog,
+    deliveries: Deliveries,
+    promises: Promises,
+    /// What a failover made a quota or a budget forget.
+    lost_slots: BTreeSet<SlotKey>,
+    lost_reports: BTreeSet<ReportKey>,
+    /// Children some of whose edges a failover put back.
+    lost_edges: BTreeSet<ExecutionId>,
+    failovers: u64,
+    violation: Option<Violation>,
+}
+
+/// The store at a moment, as the watch saw it.
+pub struct Mark(Mirror);
+
+impl Watch {
+    /// Watches `memory`, which is empty.
+    pub fn new(memory: Arc<MemoryBackend>, counts: PartitionCounts) -> Self {
+        Self {
+            store: Store { memory, counts },
+            inner: Mutex::default(),
+        }
+    }
+
+    /// The first thing that did not hold.
+    pub fn violation(&self) -> Option<Violation> {
+        self.inner().violation.clone()
+    }
+
+    /// Something did not hold that only the caller could see.
+    pub fn report(&self, violation: Violation) {
+        self.inner().judge(Err(violation));
+    }
+
+    /// A transaction landed.
+    pub(crate) fn landed(&self, transaction: Transaction, at: Timestamp) {
+        let mut inner = self.inner();
+        let changes = inner.mirror.apply(transaction, at);
+        let holds = inner.check(&self.store, &changes);
+        inner.judge(holds);
+    }
+
+    /// Executions were handed out.
+    pub(crate) fn handed_out(&self, handful: &Handful) {
+        let mut inner = self.inner();
+        let mut changes = Changes {
+            at: handful.now,
+            ..Changes::default()
+        };
+        for task in &handful.tasks {
+            inner.mirror.replace(task.execution.clone(), &mut changes);
+        }
+        let holds = inner.check(&self.store, &changes);
+        inner.judge(holds);
+    }
+
+    /// A budget answered.
+    pub(crate) fn asked_budget(&self, call: &BudgetCall, reply: &BudgetReply) {
+        let mut inner = self.inner();
+        let Inner { mirror, deliveries, .. } = &mut *inner;
+        let holds = deliveries.asked_budget(mirror, call, reply);
+        inner.judge(holds);
+    }
+
+    /// A quota answered.
+    pub(crate) fn asked_quota(&self, call: &QuotaCall, reply: &QuotaReply) {
+        let mut inner = self.inner();
+        inner.deliveries.asked_quota(call);
+        if let Ok(answer) = &reply.answer {
+            slots::observe(&mut inner.mirror, call, answer);
+        }
+    }
+
+    /// A frame was kept.
+    pub(crate) fn appended(&self, append: &Append, appended: &Appended) {
+        if appended.repeated {
+            return;
+        }
+        let mut inner = self.inner();
+        let holds = fences::frame_is_the_holders(&inner.mirror, append, appended.now);
+        inner.judge(holds);
+    }
+
+    /// A caller was told that an execution is there.
+    pub fn accepted(&self, id: ExecutionId) {
+        let mut inner = self.inner();
+        let Inner { mirror, promises, .. } = &mut *inner;
+        let holds = promises.accept(mirror, id);
+        inner.judge(holds);
+    }
+
+    /// A caller was told that a flow is there.
+    pub fn accepted_flow(&self, id: FlowId) {
+        let mut inner = self.inner();
+        let Inner { mirror, promises, .. } = &mut *inner;
+        let holds = promises.accept_flow(mirror, id);
+        inner.judge(holds);
+    }
+
+    /// A caller was told that a flow is cancelled with its members.
+    pub fn cancelled_flow(&self, id: FlowId) {
+        let mut inner = self.inner();
+        let holds = gates::cancelled_gate_is_closed(&inner.mirror, id);
+        inner.judge(holds);
+    }
+
+    /// A worker instance was told what it did under a lease.
+    pub fn told(&self, id: ExecutionId, fence: Fence, act: Act, instance: Option<&WorkerInstanceId>) {
+        let mut inner = self.inner();
+        let told = Told {
+            id,
+            fence,
+            act,
+            instance,
+        };
+        let holds = fences::told_the_truth(&inner.leases, &told);
+        inner.judge(holds);
+    }
+
+    /// A worker was told that its execution was completed with this result.
+    pub fn completed(&self, id: ExecutionId, fence: Fence, result: Option<Payload>) {
+        self.inner().promises.complete(id, fence.lease_id, result);
+    }
+
+    /// Looks at the whole store.
+    pub fn check_all(&self) {
+        let mut inner = self.inner();
+        let holds = inner.check_all(&self.store);
+        inner.judge(holds);
+    }
+
+    /// Looks at a store that has come to rest.
+    pub fn check_at_rest(&self) {
+        let mut inner = self.inner();
+        let holds = inner.check_at_rest(&self.store);
+        inner.judge(holds);
+    }
+
+    /// Looks at a store in which every retention is over.
+    pub fn check_deleted(&self) {
+        let mut inner = self.inner();
+        let holds = liveness::everything_is_deleted(&inner.mirror);
+        inner.judge(holds);
+    }
+
+    /// Everything should have ended by now.
+    pub fn check_ended(&self) {
+        let mut inner = self.inner();
+        let holds = liveness::everything_ended(&inner.mirror);
+        inner.judge(holds);
+    }
+
+    /// Executions that have not ended.
+    pub fn open_executions(&self) -> Vec<Arc<Execution>> {
+        let inner = self.inner();
+        let open = inner
+            .mirror
+            .executions
+            .values()
+            .filter(|execution| !execution.is_terminal());
+        open.cloned().collect()
+    }
+
+    /// Executions that lost their worker and wait for another one.
+    pub fn reclaimable(&self) -> Vec<ExecutionId> {
+        let (inner, now) = (self.inner(), self.now());
+        let is_lost = |execution: &&Arc<Execution>| {
+            let pending = execution
+                .runnable()
+                .is_some_and(|runnable| runnable.next_claim.kind == AttemptKind::Reclaim);
+            pending || execution.lease().is_some_and(|lease| lease.expires_at.has_come(now))
+        };
+        inner
+            .mirror
+            .executions
+            .values()
+            .filter(is_lost)
+            .map(|execution| execution.id)
+            .collect()
+    }
+
+    /// Whether an execution waits for dependencies that nothing but a person can bring about.
+    pub fn waits_for_a_person(&self, id: ExecutionId) -> bool {
+        let inner = self.inner();
+        let execution = inner.mirror.executions.get(&id);
+        execution.is_some_and(|execution| dependencies::wait_for_a_person(&inner.mirror, execution))
+    }
+
+    /// How often the store has forgotten its last writes.
+    pub fn failovers(&self) -> u64 {
+        self.inner().failovers
+    }
+
+    /// Executions that were completed.
+    pub fn completed_executions(&self) -> Vec<ExecutionId> {
+        let inner = self.inner();
+        let completed = |execution: &&Arc<Execution>| {
+            let kind = execution.outcome().map(|outcome| outcome.kind);
+            kind == Some(OutcomeKind::Success)
+        };
+        let completed = inner.mirror.executions.values().filter(completed);
+        completed.map(|execution| execution.id).collect()
+    }
+
+    /// The fence of the live lease of an execution.
+    pub fn live_fence(&self, id: ExecutionId) -> Option<Fence> {
+        let inner = self.inner();
+        let execution = inner.mirror.executions.get(&id)?;
+        Some(execution.lease()?.fence(execution.attempt.as_ref()?.id))
+    }
+
+    /// The store's time.
+    pub fn now(&self) -> Timestamp {
+        self.store.memory.now()
+    }
+
+    /// Flows that were never opened.
+    pub fn assembling_flows(&self) -> Vec<FlowId> {
+        let inner = self.inner();
+        let assembling = |flow: &&Arc<ff_core::record::Flow>| flow.opened_at.is_none() && !flow.deleting;
+        inner
+            .mirror
+            .flows
+            .values()
+            .filter(assembling)
+            .map(|flow| flow.id)
+            .collect()
+    }
+
+    /// The store as it is now.
+    pub fn mark(&self) -> Mark {
+        Mark(self.inner().mirror.clone())
+    }
+
+    /// A failover put the store back to `mark`: what the invariants say holds from there on.
+    pub fn go_back(&self, mark: &Mark) {
+        let mut inner = self.inner();
+        let before = std::mem::replace(&mut inner.mirror, mark.0.clone());
+        let Inner {
+            mirror,
+            promises,
+            leases,
+            ..
+        } = &mut *inner;
+        promises.lose(&before, mirror);
+        leases.go_back(mirror);
+        let edges: Vec<ExecutionId> = dependencies::lost(&before, mirror).collect();
+        let slots: Vec<SlotKey> = slots::lost(&before, mirror).collect();
+        let reports: Vec<ReportKey> = before.counted.difference(&mirror.counted).cloned().collect();
+        inner.failovers += 1;
+        inner.lost_edges.extend(edges);
+        inner.lost_slots.extend(slots);
+        inner.lost_reports.extend(reports);
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn judge(&mut self, holds: Holds) {
+        if let Err(violation) = holds {
+            self.violation.get_or_insert(violation);
+        }
+    }
+
+    /// Looks at what changed.
+    fn check(&mut self, store: &Store, changes: &Changes) -> Holds {
+        fences::writes_are_in_time(changes)?;
+        self.leases.observe(changes)?;
+        endings::check(changes)?;
+        gates::check(&self.mirror, changes)?;
+        dependencies::check(&self.mirror, changes, &self.lost_edges)?;
+        slots::check(&self.mirror, changes, &self.lost_slots)?;
+        self.deliveries.check(&mut self.mirror, changes)?;
+        self.promises.observe(&self.mirror, changes)?;
+        counters::check(&self.mirror, store, changes)
+    }
+
+    fn check_all(&self, store: &Store) -> Holds {
+        indexes::check_all(&self.mirror, store)?;
+        counters::check_all(&self.mirror, store)?;
+        slots::check_all(&self.mirror, &self.lost_slots)?;
+        self.promises.check_all(&self.mirror)
+    }
+
+    fn check_at_rest(&self, store: &Store) -> Holds {
+        self.check_all(store)?;
+        liveness::nothing_is_left_to_do(&self.mirror, store)?;
+        slots::none_is_forgotten(&self.mirror)?;
+        usage::everything_counts(&self.mirror, store, &self.lost_reports)?;
+        self.promises.results_are_there(&self.mirror, store)
+    }
+}
+
+/// The store below all faults, to look things up at this very moment.
+pub(crate) struct Store {
+    memory: Arc<MemoryBackend>,
+    pub(crate) counts: PartitionCounts,
+}
+
+impl Store {
+    pub(crate) fn load(&self, load: Load) -> Snapshot {
+        let loaded = at_once(self.memory.load(vec![load]));
+        loaded.expect("memory answers").pop().expect("a load is answered")
+    }
+
+    /// All rows of a listing.
+    pub(crate) fn list<R>(&self, of: &Listing, rows: impl Fn(Page) -> Vec<R>) -> Vec<R> {
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let query = Query {
+                of: of.clone(),
+                after,
+                limit: PAGE,
+            };
+            let page = at_once(self.memory.list(query)).expect("memory answers");
+            after = page.next.clone();
+            found.extend(rows(page));
+            if after.is_none() {
+                return found;
+            }
+        }
+    }
+
+    pub(crate) fn due(&self, ask: Due) -> DuePage {
+        at_once(self.memory.due(ask)).expect("memory answers")
+    }
+
+    /// Every budget of the namespaces the simulation uses.
+    pub(crate) fn budgets(&self) -> Vec<BudgetView> {
+        let namespaces = crate::world::NAMESPACES.map(|name| Namespace::parse(name).expect("a good name"));
+        let list = |namespace| BudgetCall::List {
+            namespace,
+            after: None,
+            limit: PAGE,
+        };
+        let replies = at_once(self.memory.budget(namespaces.map(list).into()));
+        let answers = replies.into_iter().filter_map(|reply| reply.ok()?.answer.ok());
+        answers
+            .flat_map(|answer| match answer {
+                BudgetAnswer::Page { budgets, .. } => budgets,
+                _ => Vec::new(),
+            })
+            .collect()
+    }
+}
+
+/// The store in memory never waits.
+fn at_once<T>(call: impl Future<Output = T>) -> T {
+    call.now_or_never().expect("the store in memory never waits")
+}

@@ -1,0 +1,42 @@
+//! Lanes and signing keys.
+
+use ff_core::command::lane::SetLaneState;
+use ff_core::command::submit::LaneState;
+use ff_core::keyring::{RotateWaitpointSecret, Secret};
+use ff_core::name::Kid;
+
+use crate::world::actor::{Actor, call};
+use crate::world::{names, policies};
+
+impl Actor {
+    /// Lets a lane rest for a while.
+    pub(super) async fn pause_lane(&self) {
+        let mut command = SetLaneState {
+            namespace: names::some_namespace(&self.luck),
+            lane_id: names::some_lane(&self.luck),
+            state: self
+                .luck
+                .choose([LaneState::Paused, LaneState::Draining, LaneState::Disabled]),
+        };
+        call!(self, set_lane_state, command.clone()).await;
+        self.pause(500, 6_000).await;
+        command.state = LaneState::Active;
+        call!(self, set_lane_state, command).await;
+    }
+
+    pub(super) async fn rotate_key(&self) {
+        let mut secret = [0; 32];
+        secret[..16].copy_from_slice(&self.luck.bits().to_be_bytes());
+        let number = self.luck.below(6);
+        let command = RotateWaitpointSecret {
+            new_kid: Kid::parse(format!("k{number}")).expect("a good kid"),
+            new_secret: Secret::from_random(secret),
+            grace: policies::seconds(&self.luck, 0, 600),
+            compromised: self.luck.one_in(4),
+        };
+        call!(self, rotate_waitpoint_secret, command.clone()).await;
+        if self.luck.flip() {
+            call!(self, rotate_waitpoint_secret, command).await;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What an operator does to single executions.
+
+use ff_core::command::claim::RedeemGrant;
+use ff_core::command::flow::ReplayExecution;
+use ff_core::command::operator::{CancelExecution, ChangePriority, HoldExecution, IssueReclaimGrant, RevokeLease};
+use ff_core::fabric::On;
+use ff_core::id::GrantId;
+use ff_core::time::Duration;
+
+use crate::world::actor::{Actor, call, call_once};
+use crate::world::board::KnownGrant;
+use crate::world::names;
+
+impl Actor {
+    pub(super) async fn cancel(&self) {
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        let command = CancelExecution {
+            reason: "not needed".to_owned(),
+            fence: None,
+        };
+        call_once!(self, cancel_execution, On::new(id, command)).await;
+    }
+
+    pub(super) async fn replay(&self) {
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        let request_id = names::maybe_request(&self.luck);
+        let command = On::new(id, ReplayExecution { request_id });
+        if command.command.request_id.is_some() {
+            call_once!(self, replay_execution, command).await;
+        } else {
+            call!(self, replay_execution, command).await;
+        }
+    }
+
+    pub(super) async fn revoke(&self) {
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        let command = RevokeLease {
+            reason: self.luck.flip().then(|| "seems stuck".to_owned()),
+            expected_lease_epoch: self.luck.one_in(3).then(|| self.luck.between(1, 3)),
+            request_id: names::maybe_request(&self.luck),
+        };
+        call!(self, revoke_lease, On::new(id, command)).await;
+    }
+
+    pub(super) async fn prioritise(&self) {
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        let priority = self.luck.choose([0, 5, 9_000]);
+        call!(self, change_priority, On::new(id, ChangePriority { priority })).await;
+    }
+
+    pub(super) async fn hold(&self) {
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        let reason = self.luck.flip().then(|| "wait for Monday".to_owned());
+        call!(self, hold, On::new(id, HoldExecution { reason })).await;
+    }
+
+    pub(super) async fn unhold(&self) {
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        call!(self, unhold, id).await;
+    }
+
+    /// Promises a lost execution to a worker; sometimes the orchestrator takes it over itself and drops it again.
+    pub(in crate::world) async fn reclaim(&self) {
+        let Some(id) = self.lost_execution() else { return };
+        let (worker, instance) = (names::worker("orchestrator"), names::instance("orchestrator-1"));
+        let command = IssueReclaimGrant {
+            worker: worker.clone(),
+            instance: instance.clone(),
+            capabilities: if self.luck.one_in(6) {
+                names::required(&self.luck)
+            } else {
+                names::all_capabilities()
+            },
+            grant_ttl: Duration::from_millis(self.luck.between(500, 20_000)),
+            grant_id: GrantId::from_uuid(self.luck.uuid()),
+        };
+        let Some(issued) = call_once!(self, issue_reclaim_grant, On::new(id, command)).await.told() else {
+            return;
+        };
+        let known = KnownGrant {
+            grant: issued.grant.clone(),
+            worker: worker.clone(),
+            instance: instance.clone(),
+            reclaim: true,
+        };
+        self.board.known().grants.push(known);
+        if self.luck.one_in(4) {
+            return;
+        }
+        let redeem = RedeemGrant {
+            grant: issued.grant,
+            worker,
+            instance: instance.clone(),
+            lease_ttl: Some(Duration::from_secs(2)),
+        };
+        if let Some(task) = call_once!(self, claim_from_reclaim_grant, redeem).await.told() {
+            self.took(&task, &instance);
+            self.board.known().old_fences.push((task.execution_id, task.fence));
+        }
+    }
+
+    /// An execution that lost its worker, if there is one; otherwise any.
+    fn lost_execution(&self) -> Option<ff_core::id::ExecutionId> {
+        let lost = self.stage.watch.reclaimable();
+        self.luck
+            .pick(&lost)
+            .copied()
+            .or_else(|| self.board.execution(&self.luck))
+    }
+}

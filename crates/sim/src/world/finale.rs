@@ -1,0 +1,132 @@
+//! The end of a world: the faults have stopped, whatever holds work back is taken away, and everything must end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration as Time;
+
+use ff_core::command::budget::UpdateLimits;
+use ff_core::command::lane::SetLaneState;
+use ff_core::command::operator::CancelExecution;
+use ff_core::command::quota::{LimitChange, UpdateQuotaPolicy};
+use ff_core::command::signal::ResumeExecution;
+use ff_core::command::submit::LaneState;
+use ff_core::fabric::On;
+use ff_core::record::{Execution, Limits};
+use ff_core::time::Duration;
+
+use super::actor::{Actor, Heard, call};
+use super::board::Phase;
+use super::names;
+use crate::store::StoreClock;
+
+/// Rounds of tidying up, and how long each one is.
+const ROUNDS: usize = 120;
+const ROUND: Time = Time::from_secs(5);
+/// From then on nothing is under way: the longest grant, the longest pause of the pump, and some.
+const REST: Time = Time::from_secs(180);
+/// Longer than anything is kept.
+const AGES: Duration = Duration::from_hours(25);
+
+/// Brings a world to its end.
+pub(super) struct Finale {
+    pub(super) actor: Actor,
+    pub(super) clock: StoreClock,
+    pub(super) over: Arc<AtomicBool>,
+}
+
+impl Finale {
+    pub(super) async fn tidy_up(self) {
+        while !self.actor.board.is_quiet() || !self.lift_limits().await {
+            self.actor.replicas.restart_dead();
+            self.wait(Time::from_secs(1)).await;
+        }
+        for _ in 0..ROUNDS {
+            self.actor.replicas.restart_dead();
+            self.open_everything().await;
+            let open = self.actor.stage.watch.open_executions();
+            if open.is_empty() {
+                break;
+            }
+            for execution in open {
+                self.let_go(&execution).await;
+            }
+            self.wait(ROUND).await;
+        }
+        let watch = &self.actor.stage.watch;
+        watch.check_ended();
+        self.actor.board.enter(Phase::Rest);
+        self.wait(REST).await;
+        watch.check_at_rest();
+        self.clock.jump(AGES);
+        self.wait(REST).await;
+        watch.check_deleted();
+        watch.check_all();
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    async fn wait(&self, time: Time) {
+        self.actor.stage.executor.sleep(time).await;
+    }
+
+    /// No limit closes anything any more; `false` when somebody did not answer.
+    async fn lift_limits(&self) -> bool {
+        let mut answered = true;
+        let (budgets, quotas) = {
+            let known = self.actor.board.known();
+            (known.budgets.clone(), known.quotas.clone())
+        };
+        for (_, id) in budgets {
+            let dimensions = [(names::dimension("tokens"), Limits::default())].into();
+            let heard = call!(self.actor, update_limits, On::new(id, UpdateLimits { dimensions })).await;
+            answered &= !matches!(heard, Heard::Nothing);
+        }
+        for (_, id) in quotas {
+            let command = UpdateQuotaPolicy {
+                max_requests_per_window: LimitChange::Remove,
+                max_concurrent: LimitChange::Remove,
+                ..UpdateQuotaPolicy::default()
+            };
+            let heard = call!(self.actor, update_quota_policy, On::new(id, command)).await;
+            answered &= !matches!(heard, Heard::Nothing);
+        }
+        answered
+    }
+
+    /// Every lane hands out and every flow is whole.
+    async fn open_everything(&self) {
+        for namespace in names::NAMESPACES {
+            for lane in names::LANES {
+                let command = SetLaneState {
+                    namespace: names::namespace(namespace),
+                    lane_id: names::lane(lane),
+                    state: LaneState::Active,
+                };
+                call!(self.actor, set_lane_state, command).await;
+            }
+        }
+        for flow in self.actor.stage.watch.assembling_flows() {
+            call!(self.actor, open_flow, flow).await;
+        }
+    }
+
+    /// Takes away what only a person can take away.
+    async fn let_go(&self, execution: &Execution) {
+        if execution.hold.is_some() {
+            call!(self.actor, unhold, execution.id).await;
+        }
+        if self.actor.stage.watch.waits_for_a_person(execution.id) {
+            let command = CancelExecution {
+                reason: "the end".to_owned(),
+                fence: None,
+            };
+            call!(self.actor, cancel_execution, On::new(execution.id, command)).await;
+        }
+        if execution.suspension().is_some() {
+            let command = ResumeExecution {
+                reason: Some("the end".to_owned()),
+                request_id: None,
+            };
+            call!(self.actor, resume_execution, On::new(execution.id, command)).await;
+        }
+    }
+}

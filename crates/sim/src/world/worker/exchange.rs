@@ -1,0 +1,121 @@
+//! The one call of a remote worker's loop.
+
+use ff_core::command::claim::{Exchange, Exchanged, Finish, Finished, FinishedOutcome, RenewLease};
+use ff_core::command::flow::WaitedChildren;
+use ff_core::command::waitpoint::SuspendedTask;
+use ff_core::record::LeaseOperation;
+use ff_core::time::Duration;
+
+use super::{Held, Worker};
+use crate::invariants::Act;
+use crate::world::actor::call;
+use crate::world::names;
+
+impl Worker {
+    /// Finishes some tasks, renews the others, sends frames and usage, and asks for more.
+    pub(super) async fn exchange(&mut self) {
+        let luck = self.actor.luck.clone();
+        let held = std::mem::take(&mut self.tasks);
+        let (done, kept): (Vec<Held>, Vec<Held>) = held.into_iter().partition(|_| luck.one_in(2));
+        let finished: Vec<Finished> = done.iter().map(|held| self.finished(held)).collect();
+        let frames = kept
+            .iter()
+            .filter(|_| luck.flip())
+            .map(|held| (held.id, self.frame(held)));
+        let reports = kept
+            .iter()
+            .filter(|_| luck.flip())
+            .filter_map(|held| Some((held.id, self.usage_report(held)?)));
+        let command = Exchange {
+            namespace: self.namespace.clone(),
+            worker: self.worker.clone(),
+            instance: self.instance.clone(),
+            incarnation: self.incarnation,
+            renew: kept.iter().map(renewal).collect(),
+            frames: frames.collect(),
+            usage: reports.collect(),
+            want: luck.flip().then(|| self.want()),
+            wait: Duration::from_millis(luck.choose([0, 0, 1_000])),
+            finished,
+        };
+        match call!(self.actor, exchange, command.clone()).await.told() {
+            // Nobody knows what was done: everything may still be ours.
+            None => self.tasks = done.into_iter().chain(kept).collect(),
+            Some(exchanged) => self.exchanged((&done, kept), &command, exchanged),
+        }
+    }
+
+    fn exchanged(&mut self, (done, kept): (&[Held], Vec<Held>), command: &Exchange, exchanged: Exchanged) {
+        for ((held, finished), result) in done.iter().zip(&command.finished).zip(&exchanged.results) {
+            if let Ok(outcome) = result {
+                self.finished_as(held, finished, outcome);
+            }
+            if result.as_ref().is_err_and(|rejection| rejection.code.retryable()) {
+                self.tasks.push(held.clone());
+            } else {
+                self.actor.board.known().old_fences.push((held.id, held.fence));
+            }
+        }
+        for (held, renewed) in kept.into_iter().zip(&exchanged.renewed) {
+            match &renewed.expires_at {
+                Ok(expires_at) => {
+                    self.told(&held, Act::Renewed(*expires_at));
+                    self.tasks.push(held);
+                }
+                Err(rejection) if rejection.code.retryable() => self.tasks.push(held),
+                Err(_) => self.actor.board.known().old_fences.push((held.id, held.fence)),
+            }
+        }
+        for task in exchanged.tasks {
+            self.take(&task);
+        }
+    }
+
+    fn finished(&self, held: &Held) -> Finished {
+        let luck = &self.actor.luck;
+        let how = match luck.below(8) {
+            0..=2 => Finish::Complete { result: held.result() },
+            3 => Finish::Fail {
+                reason: "it broke".to_owned(),
+                category: names::some_category(luck),
+            },
+            4 => Finish::Release,
+            5 => Finish::Delay {
+                until: self.actor.stage.watch.now() + Duration::from_millis(luck.below(5_000)),
+            },
+            6 => Finish::WaitChildren,
+            _ => Finish::Suspend(Box::new(self.suspension(held))),
+        };
+        Finished {
+            execution_id: held.id,
+            fence: held.fence,
+            how,
+        }
+    }
+
+    fn finished_as(&self, held: &Held, finished: &Finished, outcome: &FinishedOutcome) {
+        let operation = match (&finished.how, outcome) {
+            (_, FinishedOutcome::WaitedChildren(WaitedChildren::AlreadySatisfied))
+            | (_, FinishedOutcome::Suspended(SuspendedTask::AlreadySatisfied { .. })) => {
+                return self.told(held, Act::Used);
+            }
+            (Finish::Complete { result }, _) => {
+                self.actor.stage.watch.completed(held.id, held.fence, result.clone());
+                LeaseOperation::Complete
+            }
+            (Finish::Fail { .. }, _) => LeaseOperation::Fail,
+            (Finish::Release, _) => LeaseOperation::Release,
+            (Finish::Delay { .. }, _) => LeaseOperation::Delay,
+            (Finish::WaitChildren, _) => LeaseOperation::WaitChildren,
+            (Finish::Suspend(_), _) => LeaseOperation::Suspend,
+        };
+        self.told(held, Act::Ended(operation));
+    }
+}
+
+fn renewal(held: &Held) -> RenewLease {
+    RenewLease {
+        execution_id: held.id,
+        fence: held.fence,
+    }
+}
