@@ -36,6 +36,14 @@ conformance:
 mutants:
     cargo test -p ff-backend --test mutants -- --nocapture
 
+# Every duty of the pump, turned off, and the test that notices
+rows:
+    cargo test -p ff-engine --test engine rows -- --nocapture
+
+# Start the engine on an embedded store
+dev *args:
+    cargo run -q -p ff-cli -- dev {{args}}
+
 # The SQLite store beside a hand-written queue on the same SQLite
 bench-sqlite *part:
     cargo run --release -p ff-bench --bin sqlite -- {{part}}

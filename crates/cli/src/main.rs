@@ -1,0 +1,43 @@
+//! ff: FlowFabric in one binary.
+
+mod bench;
+mod dev;
+mod open;
+mod say;
+
+use clap::{Parser, Subcommand};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// FlowFabric: durable executions for work that takes minutes or days.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start an engine on an embedded store, with a worker that shows how it works
+    Dev(dev::Arguments),
+    /// Measure this machine
+    Bench(bench::Arguments),
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let filter = tracing_subscriber::EnvFilter::try_from_env("FF_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match arguments.command {
+            Command::Dev(arguments) => dev::run(arguments).await,
+            Command::Bench(arguments) => bench::run(arguments).await,
+        }
+    })
+}
