@@ -111,6 +111,34 @@ pub(crate) fn none_is_forgotten(mirror: &Mirror) -> Holds {
     Ok(())
 }
 
+/// Whoever let a slot go in a transaction owes its release from there on: otherwise only a check of old slots would find it.
+pub(crate) fn what_is_let_go_is_owed(mirror: &Mirror, changes: &Changes) -> Holds {
+    for transition in &changes.executions {
+        let Some((key, before)) = transition.before.as_deref().and_then(slot_of) else {
+            continue;
+        };
+        let after = transition.after.as_deref();
+        let accounted = after.is_some_and(|after| holds_slot(after, key.1) || releases(after, key.1));
+        hold(
+            accounted || !mirror.slots.contains_key(&key),
+            "whoever lets a quota slot go owes its release",
+            || {
+                let (id, phase) = (before.id, after.map(|after| &after.phase));
+                format!("{id} let the slot of {:?} go, owes nothing and is {phase:?}", key.1)
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// The slot an execution holds, or may hold, with the execution.
+fn slot_of(execution: &Execution) -> Option<(SlotKey, &Execution)> {
+    let policy = execution.definition.policy.quota_policy_id?;
+    let leased = execution.lease().and_then(|lease| lease.grant);
+    let grant = leased.or(execution.grant().map(|grant| grant.id))?;
+    Some(((policy, grant), execution))
+}
+
 fn releases(execution: &Execution, grant: GrantId) -> bool {
     let is_release = |kind: &EffectKind| matches!(kind, EffectKind::ReleaseSlot { grant_id, .. } if *grant_id == grant);
     execution.outbox.iter().any(|effect| is_release(&effect.kind))

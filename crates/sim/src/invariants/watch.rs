@@ -187,6 +187,13 @@ impl Watch {
         inner.judge(holds);
     }
 
+    /// All limits have been open for a while.
+    pub fn check_unblocked(&self) {
+        let mut inner = self.inner();
+        let holds = liveness::nothing_is_blocked(&inner.mirror);
+        inner.judge(holds);
+    }
+
     /// Everything should have ended by now.
     pub fn check_ended(&self) {
         let mut inner = self.inner();
@@ -315,8 +322,13 @@ impl Inner {
         self.leases.observe(changes)?;
         endings::check(changes)?;
         gates::check(&self.mirror, changes)?;
+        gates::nobody_goes_on_behind_a_cancelled_one(&self.mirror, changes)?;
         dependencies::check(&self.mirror, changes, &self.lost_edges)?;
         slots::check(&self.mirror, changes, &self.lost_slots)?;
+        if self.failovers == 0 {
+            // A failover brings slots back whose release was seen to arrive: those are the slot check's.
+            slots::what_is_let_go_is_owed(&self.mirror, changes)?;
+        }
         self.deliveries.check(&mut self.mirror, changes)?;
         self.promises.observe(&self.mirror, changes)?;
         counters::check(&self.mirror, store, changes)

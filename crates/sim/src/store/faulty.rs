@@ -16,7 +16,7 @@ use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Put, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
 use ff_core::partition::Partition;
-use ff_core::record::RecordKey;
+use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
 use futures::future::BoxFuture;
 use tokio::sync::broadcast;
@@ -28,6 +28,8 @@ use crate::stage::Stage;
 
 /// Hints a listener may fall behind.
 const HINTS_BACKLOG: usize = 1_024;
+/// The longest that blocking work takes when nothing goes wrong.
+const BLOCK_MILLIS_MAX: u64 = 3_000;
 
 /// How much of a batch reaches the store.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -204,6 +206,15 @@ impl Faulty {
     }
 }
 
+/// Whether a transaction blocks work.
+fn blocks(transaction: &Transaction) -> bool {
+    let is_blocked = |put: &Put| match &put.record {
+        Record::Execution(execution) => execution.runnable().is_some_and(|runnable| runnable.block.is_some()),
+        _ => false,
+    };
+    transaction.puts.iter().any(is_blocked)
+}
+
 fn all<T>(count: usize, error: &Error) -> Vec<Result<T>> {
     (0..count).map(|_| Err(error.clone())).collect()
 }
@@ -217,6 +228,10 @@ impl Backend for Faulty {
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
         let count = batch.len();
         self.interfere(&batch).await;
+        if batch.iter().any(blocks) && !self.weather.is_bad() && self.luck.flip() {
+            // No fault: what holds the work back may open before the block lands, whatever the weather.
+            self.take(1, BLOCK_MILLIS_MAX).await;
+        }
         let done = self
             .through("commit", |extent| self.inner.commit(self.reaching(batch, extent)))
             .await;

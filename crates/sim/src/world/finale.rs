@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as Time;
 
-use ff_core::command::budget::UpdateLimits;
+use ff_core::command::budget::{UpdateLimits, Updated};
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::quota::{LimitChange, UpdateQuotaPolicy};
 use ff_core::command::signal::ResumeExecution;
-use ff_core::command::submit::LaneState;
+use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::fabric::On;
+use ff_core::id::BudgetId;
+use ff_core::name::Namespace;
 use ff_core::record::{Execution, Limits};
 use ff_core::time::Duration;
 
@@ -24,6 +26,13 @@ const ROUNDS: usize = 120;
 const ROUND: Time = Time::from_secs(5);
 /// From then on nothing is under way: the longest grant, the longest pause of the pump, and some.
 const REST: Time = Time::from_secs(180);
+/// Rounds after which no limit that was lifted may hold anything back: some sweeps, and no audit.
+const ROUNDS_UNTIL_UNBLOCKED: usize = 12;
+/// Submissions at a time under each closed budget.
+const SUBMITTED: usize = 4;
+/// How long until every sweep has seen what is blocked, and until somebody is about to block what was submitted last.
+const SWEPT: Time = Time::from_secs(15);
+const CLAIMED: Time = Time::from_millis(100);
 /// Longer than anything is kept.
 const AGES: Duration = Duration::from_hours(25);
 
@@ -36,16 +45,20 @@ pub(super) struct Finale {
 
 impl Finale {
     pub(super) async fn tidy_up(self) {
+        self.open_and_shut().await;
         while !self.actor.board.is_quiet() || !self.lift_limits().await {
             self.actor.replicas.restart_dead();
             self.wait(Time::from_secs(1)).await;
         }
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             self.actor.replicas.restart_dead();
             self.open_everything().await;
             let open = self.actor.stage.watch.open_executions();
             if open.is_empty() {
                 break;
+            }
+            if round == ROUNDS_UNTIL_UNBLOCKED {
+                self.actor.stage.watch.check_unblocked();
             }
             for execution in open {
                 self.let_go(&execution).await;
@@ -68,6 +81,40 @@ impl Finale {
         self.actor.stage.executor.sleep(time).await;
     }
 
+    /// Closes every budget while work waits under it, and opens it right when more comes. What is blocked just then is
+    /// found by nothing but the generation: the release has been there, and the sweeps have marked its partitions before.
+    async fn open_and_shut(&self) {
+        self.open_everything().await;
+        let budgets = self.actor.board.known().budgets.clone();
+        for (namespace, id) in &budgets {
+            self.limit(*id, Some(0)).await;
+            self.submit_under(namespace, *id).await;
+        }
+        self.wait(SWEPT).await;
+        for (namespace, id) in &budgets {
+            self.submit_under(namespace, *id).await;
+            self.wait(CLAIMED).await;
+            self.limit(*id, None).await;
+        }
+    }
+
+    /// Submits what can end only by being claimed.
+    async fn submit_under(&self, namespace: &Namespace, budget: BudgetId) {
+        for _ in 0..SUBMITTED {
+            let kind = names::kind("late");
+            let mut command = CreateExecution::new(kind, names::payload(&self.actor.luck));
+            command.namespace = namespace.clone();
+            command.lane_id = names::some_lane(&self.actor.luck);
+            command.policy.budget_ids = [budget].into();
+            self.actor.create(command).await;
+        }
+    }
+
+    async fn limit(&self, id: BudgetId, hard: Option<u64>) -> Heard<Updated> {
+        let dimensions = [(names::dimension("tokens"), Limits { soft: None, hard })].into();
+        call!(self.actor, update_limits, On::new(id, UpdateLimits { dimensions })).await
+    }
+
     /// No limit closes anything any more; `false` when somebody did not answer.
     async fn lift_limits(&self) -> bool {
         let mut answered = true;
@@ -76,8 +123,7 @@ impl Finale {
             (known.budgets.clone(), known.quotas.clone())
         };
         for (_, id) in budgets {
-            let dimensions = [(names::dimension("tokens"), Limits::default())].into();
-            let heard = call!(self.actor, update_limits, On::new(id, UpdateLimits { dimensions })).await;
+            let heard = self.limit(id, None).await;
             answered &= !matches!(heard, Heard::Nothing);
         }
         for (_, id) in quotas {
