@@ -1,7 +1,5 @@
 //! The run command of the README.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
-
 use std::process::Command;
 
 #[test]
