@@ -1,4 +1,4 @@
-//! The audit sweep: a sample of records is compared with the index entries the store keeps for them.
+//! The audit sweep: a sample of records is compared with the index entries and counters the store keeps for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -32,7 +32,7 @@ struct Place {
 }
 
 impl Engine {
-    /// Index entries this process has found wrong and written anew.
+    /// Index entries and counters this process has found wrong and written anew.
     pub fn repaired(&self) -> u64 {
         self.shared.pump.audits.repaired.load(Ordering::Relaxed)
     }
@@ -65,8 +65,13 @@ impl Engine {
                 after: None,
             },
         });
-        for row in page.audit().iter().filter(|row| has_drifted(row)) {
-            self.repair(partition, row).await?;
+        for row in page.audit() {
+            if has_drifted(&row) {
+                self.repair(partition, &row).await?;
+            }
+            let corrected = self.recount(&row.record).await?;
+            let corrected = u64::try_from(corrected).unwrap_or(u64::MAX);
+            self.shared.pump.audits.repaired.fetch_add(corrected, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -40,6 +40,7 @@ mod outbox;
 mod poison;
 mod quotas;
 mod ranges;
+mod recount;
 mod releases;
 mod slots;
 mod stops;

@@ -323,7 +323,8 @@ fn submission(id: ExecutionId, priority: u16, retries: bool) -> CreateExecution 
     }
 }
 
-fn graph(flow_id: FlowId) -> FlowGraph {
+/// A diamond of four.
+pub(crate) fn graph(flow_id: FlowId) -> FlowGraph {
     let member = |key: &str| GraphMember {
         key: key.to_owned(),
         submission: CreateExecution::new(ExecutionKind::parse("member").unwrap(), Payload::default()),

@@ -2,6 +2,7 @@
 
 mod limits;
 mod outbox;
+mod recount;
 mod support;
 mod timers;
 mod turns;
