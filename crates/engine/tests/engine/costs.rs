@@ -11,6 +11,7 @@ use ff_core::command::budget::{ChargeBudget, CreateBudget, ResetBudget};
 use ff_core::command::claim::{Claim, LaneOrder, Want};
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
 use ff_core::command::lease::Complete;
+use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{Budgets, Claims, Flows, On, Reads, Submit, Work};
 use ff_core::id::{BudgetId, FlowId};
@@ -18,7 +19,7 @@ use ff_core::name::{Dimension, ExecutionKind, FlowKind, LaneId, Namespace, Worke
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::record::{DependencyKind, Limits, OnHardLimit};
+use ff_core::record::{DependencyKind, Happening, Limits, OnHardLimit};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use ff_engine::Engine;
@@ -235,13 +236,19 @@ async fn blocked(n: usize) -> (u64, u64, f64) {
         n as u64,
         "all of them wait for a worker again"
     );
+    for task in world.engine().claim(claim(250)).await.unwrap() {
+        let history = On::new(task.execution_id, PageRequest::default());
+        let lines = world.engine().get_history(history).await.unwrap().items;
+        let blocks = lines.iter().filter(|line| line.what == Happening::Blocked).count();
+        assert_eq!(blocks, 1, "blocked once, released once, and handed out");
+    }
     (claiming, pumping, releasing)
 }
 
-fn list_of() -> ff_core::command::page::ListOf {
-    ff_core::command::page::ListOf {
+fn list_of() -> ListOf {
+    ListOf {
         namespace: Namespace::default_namespace(),
-        page: ff_core::command::page::PageRequest::default(),
+        page: PageRequest::default(),
     }
 }
 
