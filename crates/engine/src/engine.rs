@@ -28,6 +28,7 @@ use crate::pump::Pump;
 use crate::pump::follow_up::Places;
 use crate::scheduler::{Causes, Desks};
 use crate::store::Store;
+use crate::tries::Tries;
 use crate::turns::Turns;
 
 /// Everything FlowFabric does, over one store. Cheap to clone; every clone speaks for one caller.
@@ -145,13 +146,7 @@ impl Engine {
     ) -> Result<O> {
         self.check_id(id)?;
         let mut tries = self.tries(RecordKey::Execution(id)).await;
-        if let Some(snapshot) = self.held(id)
-            && let Ok(execution) = self.visible(&snapshot, id)
-            && let Ok(step) = rule(execution, &self.context_of(&snapshot, execution))
-            // A refusal, or an answer that changes nothing, is not taken from memory.
-            && !step.draft.is_empty()
-            && let Some(outcome) = tries.commit(&snapshot, step).await?
-        {
+        if let Some(outcome) = self.decide_from_memory(&mut tries, id, &rule).await? {
             return Ok(outcome);
         }
         loop {
@@ -161,6 +156,24 @@ impl Engine {
             if let Some(outcome) = tries.commit(&snapshot, step).await? {
                 return Ok(outcome);
             }
+        }
+    }
+
+    /// Decides from what is remembered of a leased execution, without a read. `None`: read, and decide from that.
+    pub(crate) async fn decide_from_memory<O>(
+        &self,
+        tries: &mut Tries<'_, O>,
+        id: ExecutionId,
+        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>>,
+    ) -> Result<Option<O>> {
+        let Some(snapshot) = self.held(id) else { return Ok(None) };
+        let Ok(execution) = self.visible(&snapshot, id) else {
+            return Ok(None);
+        };
+        match rule(execution, &self.context_of(&snapshot, execution)) {
+            Ok(step) if !step.draft.is_empty() => tries.commit(&snapshot, step).await,
+            // A refusal, or an answer that changes nothing, is not taken from memory.
+            Ok(_) | Err(_) => Ok(None),
         }
     }
 

@@ -435,6 +435,6 @@ pub(super) async fn renewed(store: &Store<'_>) -> Task {
 
 /// What is in the frames.
 pub(super) fn texts(frames: &Frames) -> Vec<String> {
-    let text = |frame: &Frame| String::from_utf8_lossy(&frame.payload.bytes).into_owned();
+    let text = |frame: &Frame| String::from_utf8(frame.payload.bytes.to_vec()).expect("the suite appends text here");
     frames.frames.iter().map(text).collect()
 }

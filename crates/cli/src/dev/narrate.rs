@@ -4,6 +4,7 @@ use ff_core::command::stream::{AttemptRef, ReadStream};
 use ff_core::fabric::{On, Reads, Streams};
 use ff_core::frame::FrameBound;
 use ff_core::id::ExecutionId;
+use ff_core::payload::Payload;
 use ff_core::record::{Actor, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
@@ -82,19 +83,20 @@ pub(crate) async fn output(engine: &Engine, ids: &[ExecutionId]) -> anyhow::Resu
             limit: None,
         };
         let page = engine.read_stream(On::new(attempt, everything)).await?;
-        let words: Vec<_> = page
-            .frames
-            .iter()
-            .map(|frame| String::from_utf8_lossy(&frame.payload.bytes))
-            .collect();
+        let words: Vec<_> = page.frames.iter().map(|frame| text(&frame.payload)).collect();
         let result = engine.get_result(*id).await?;
-        let result = String::from_utf8_lossy(&result.bytes).into_owned();
+        let result = text(&result);
         let (state, attempts) = (view.state.public_state, view.attempt_count);
         say::line(format_args!("  {}  {state} after {attempts} attempt(s)", short(*id)));
         say::line(format_args!("            frames {}", words.join(", ")));
         say::line(format_args!("            result {result}"));
     }
     Ok(())
+}
+
+/// Bytes for the terminal: as they are, if they are text.
+fn text(payload: &Payload) -> &str {
+    std::str::from_utf8(&payload.bytes).unwrap_or("(not text)")
 }
 
 /// Enough of an id to tell a few apart: its end, because the beginning is the time.

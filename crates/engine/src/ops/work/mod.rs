@@ -26,11 +26,10 @@ use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::fabric::{On, Result, Work};
 use ff_core::id::ExecutionId;
-use ff_core::machine::{Context, Step, fail, lease};
+use ff_core::machine::{Context, fail, lease};
 use ff_core::record::Execution;
 
 use crate::engine::{Engine, as_worker};
-use crate::tries::Tries;
 
 #[async_trait]
 impl Work for Engine {
@@ -104,23 +103,5 @@ impl Engine {
     /// The circumstances of a decision of the worker that runs the execution.
     fn worker_context(&self, snapshot: &Snapshot, execution: &Execution) -> Context {
         as_worker(execution, &self.context_of(snapshot, execution))
-    }
-
-    /// Decides from what is remembered of a leased execution, without a read. `None`: read, and decide from that.
-    async fn decide_from_memory<O>(
-        &self,
-        tries: &mut Tries<'_, O>,
-        id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>>,
-    ) -> Result<Option<O>> {
-        let Some(snapshot) = self.held(id) else { return Ok(None) };
-        let Ok(execution) = self.visible(&snapshot, id) else {
-            return Ok(None);
-        };
-        match rule(execution, &self.worker_context(&snapshot, execution)) {
-            Ok(step) if !step.draft.is_empty() => tries.commit(&snapshot, step).await,
-            // A refusal, or an answer that changes nothing, is not taken from memory.
-            Ok(_) | Err(_) => Ok(None),
-        }
     }
 }

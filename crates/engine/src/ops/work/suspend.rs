@@ -15,7 +15,7 @@ use ff_core::record::{Execution, PendingWaitpoint, Record, RecordKey, Signal, Wa
 use ff_core::time::Timestamp;
 use ff_core::token::WaitpointToken;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, as_worker};
 use crate::tries::Tries;
 
 impl Engine {
@@ -39,8 +39,9 @@ impl Engine {
     async fn suspend_once(&self, id: ExecutionId, command: &Suspend) -> Result<SuspendOutcome> {
         let mut tries = self.tries(RecordKey::Execution(id)).await;
         if pending_ids(command).next().is_none() {
-            let rule =
-                |execution: &Execution, context: &Context| suspend(execution, command, Early::default(), context);
+            let rule = |execution: &Execution, context: &Context| {
+                suspend(execution, command, Early::default(), &as_worker(execution, context))
+            };
             if let Some(outcome) = self.decide_from_memory(&mut tries, id, rule).await? {
                 return Ok(outcome);
             }
@@ -100,7 +101,9 @@ impl Engine {
     }
 
     async fn create_pending_once(&self, id: ExecutionId, command: &CreatePendingWaitpoint) -> Result<PendingWaitpoint> {
-        let rule = |execution: &Execution, context: &Context| create_pending(execution, command, context);
+        let rule = |execution: &Execution, context: &Context| {
+            create_pending(execution, command, &as_worker(execution, context))
+        };
         let mut tries = self.tries(RecordKey::Execution(id)).await;
         if let Some(pending) = self.decide_from_memory(&mut tries, id, rule).await? {
             return Ok(pending);
@@ -110,7 +113,7 @@ impl Engine {
         loop {
             let snapshot = tries.read(load.clone()).await?;
             let execution = self.visible(&snapshot, id)?;
-            let step = rule(execution, &self.worker_context(&snapshot, execution))?;
+            let step = rule(execution, &self.context_of(&snapshot, execution))?;
             check_fresh(&step.draft, &snapshot)?;
             if let Some(pending) = tries.commit(&snapshot, step).await? {
                 return Ok(pending);
