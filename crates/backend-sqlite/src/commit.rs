@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend::transaction::{CommitError, Committed, NudgeStamp, Put, Transaction, Version};
+use ff_backend::transaction::{CommitError, Committed, Generation, NudgeStamp, Put, Transaction, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::machine::step::Nudge;
@@ -17,6 +17,10 @@ use crate::history::LinesBySubject;
 use crate::key::{self, group_owner, index, subject_text, to_text, uuid_text};
 use crate::record::{self, Writing};
 
+/// The only generation there is. What was acknowledged can be lost to a power cut or to a restored backup, but then the
+/// process that opened the file, the only one, is gone too, with whatever it had read from counters.
+pub(crate) const GENERATION: Generation = Generation(0);
+
 /// The rows of the executions a transaction writes or deletes, as they were found.
 type Rows = BTreeMap<ExecutionId, Row>;
 
@@ -25,6 +29,9 @@ impl Batch<'_> {
     pub(crate) fn commit(&mut self, transaction: &Transaction) -> rusqlite::Result<Result<Committed, CommitError>> {
         if let Err(malformed) = transaction.check() {
             return Ok(Err(malformed));
+        }
+        if transaction.generation.is_some_and(|read| read != GENERATION) {
+            return Ok(Err(CommitError::OtherGeneration));
         }
         let rows = match self.compare(transaction)? {
             Ok(rows) => rows,

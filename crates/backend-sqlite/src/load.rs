@@ -11,6 +11,7 @@ use ff_core::record::{BlobKey, Record, RecordKey};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params};
 
+use crate::commit::GENERATION;
 use crate::key::{self, index, to_text, uuid_text};
 use crate::queues::parse;
 use crate::record;
@@ -18,6 +19,7 @@ use crate::record;
 /// What was asked for, as it stands in the connection's transaction.
 pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> rusqlite::Result<Snapshot> {
     let mut snapshot = Snapshot::empty(ask.partition, now);
+    snapshot.generation = GENERATION;
     let part = index(ask.partition);
     for key in &ask.records {
         let mut statement = connection.prepare_cached(include_str!("../sql/read_nudge.sql"))?;
@@ -36,9 +38,7 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
         let (owner, name) = key::counter(*counter);
         let mut statement = connection.prepare_cached(include_str!("../sql/read_counter.sql"))?;
         let value: Option<i64> = statement.query_row((part, owner, name), |row| row.get(0)).optional()?;
-        if let Some(value) = value {
-            snapshot.counters.insert(*counter, value);
-        }
+        snapshot.counters.insert(*counter, value.unwrap_or(0));
     }
     for blob in &ask.blobs {
         if let Some(payload) = load_blob(connection, ask.partition, *blob)? {

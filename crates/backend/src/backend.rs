@@ -24,6 +24,8 @@ use crate::transaction::{CommitError, Committed, Transaction};
 /// * **Derived indexes.** After a commit the record is in exactly the index [`ff_core::machine::placement::placement`] names,
 ///   and due exactly at [`ff_core::machine::placement::due_at`].
 /// * **Bytes.** Every payload comes back byte for byte.
+/// * **Generations.** Whoever loses writes it had acknowledged has a generation it never had before, from the moment the loss
+///   can be seen. It stays the same for as long as nothing is lost.
 /// * **Unknown outcomes.** A call whose reply may have been lost answers [`crate::Error::Unknown`], never that it failed.
 ///   Every call is safe to repeat: a commit by its versions, the others by the ids they carry.
 /// * **Bounded.** No call's cost grows with what is stored, only with what it is asked for.
@@ -36,8 +38,9 @@ pub trait Backend: Send + Sync + 'static {
     /// Commits unrelated transactions, each all or nothing, answering each in order. One that fails does not keep the others
     /// from landing.
     ///
-    /// A transaction lands if every guard, put and delete finds the version it names, and then only before its `not_after`.
-    /// The first record that does not is reported with the version it has.
+    /// A transaction lands if the partition still has the generation it names, if every guard, put and delete finds the
+    /// version it names, and then only before its `not_after`; in this order. The first record that does not is reported with
+    /// the version it has.
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>>;
 
     /// Takes the best eligible executions a worker can run, in one atomic step per partition: what

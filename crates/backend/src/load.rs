@@ -7,7 +7,7 @@ use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, Edge, Execution, Flow, Gate, Record, RecordKey, Waitpoint};
 use ff_core::time::Timestamp;
 
-use crate::transaction::{NudgeStamp, Version};
+use crate::transaction::{Generation, NudgeStamp, Version};
 
 /// What to read of one partition.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,14 +24,16 @@ pub struct Load {
     pub with_gates: bool,
 }
 
-/// A partition as it stood at one moment, as far as was asked. What does not exist is absent; a counter that was never
-/// moved is 0.
+/// A partition as it stood at one moment, as far as was asked. What does not exist is absent, except that every counter
+/// asked for is there: one that was never moved is 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Where.
     pub partition: Partition,
     /// The store's time.
     pub now: Timestamp,
+    /// The generation of the partition.
+    pub generation: Generation,
     /// Records with their versions.
     pub records: BTreeMap<RecordKey, (Record, Version)>,
     /// Counters.
@@ -89,11 +91,12 @@ macro_rules! typed {
 }
 
 impl Snapshot {
-    /// An empty picture of `partition` at `now`.
+    /// An empty picture of `partition` at `now`, in the first generation: whoever reads counters into it says in which.
     pub fn empty(partition: Partition, now: Timestamp) -> Self {
         Self {
             partition,
             now,
+            generation: Generation::default(),
             records: BTreeMap::new(),
             counters: BTreeMap::new(),
             blobs: BTreeMap::new(),

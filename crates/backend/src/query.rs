@@ -95,7 +95,7 @@ pub enum Listing {
     Queues(Vec<Partition>),
     /// Lanes of a namespace with their depths, by name.
     Lanes(Namespace),
-    /// Records of a partition with the index entries the store keeps for them, by key.
+    /// Records of a partition with the index entries the store keeps for them, each once, in an order of the store's own.
     Audit(Partition),
 }
 

@@ -38,6 +38,10 @@ impl Version {
     }
 }
 
+/// Moves when the store may have lost writes it had acknowledged: a restart or a failover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Generation(pub u64);
+
 /// A small transaction of one flow partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transaction {
@@ -45,6 +49,9 @@ pub struct Transaction {
     pub partition: Partition,
     /// Its name; every record it writes carries it.
     pub tag: Tag,
+    /// Refused if the partition has another one by now: set when something was decided from counters, which have no
+    /// versions. Compared before them.
+    pub generation: Option<Generation>,
     /// Records that must still have these versions (`None`: must not exist), though they are not written.
     pub guards: Vec<(RecordKey, Option<Version>)>,
     /// Records to write.
@@ -98,6 +105,9 @@ pub struct Committed {
 /// A transaction that was not committed, or may not have been.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CommitError {
+    /// The store has lost writes since this was decided. Nothing was done.
+    #[error("the store has lost writes since this was decided")]
+    OtherGeneration,
     /// A record is not what the transaction was computed from. Nothing was done.
     #[error("{key:?} has changed")]
     Conflict {
@@ -129,6 +139,7 @@ impl Transaction {
         Self {
             partition,
             tag,
+            generation: None,
             guards: Vec::new(),
             puts: Vec::new(),
             deletes: Vec::new(),
@@ -144,9 +155,11 @@ impl Transaction {
         }
     }
 
-    /// Binds what the rules drafted to the versions their records were loaded with.
+    /// Binds what the rules drafted to the versions their records were loaded with, and to the generation if counters were
+    /// loaded too.
     pub fn bind(draft: Draft, snapshot: &Snapshot, tag: Tag) -> Self {
         let mut transaction = Self::new(snapshot.partition, tag);
+        transaction.generation = (!snapshot.counters.is_empty()).then_some(snapshot.generation);
         for key in draft.guards {
             let version = snapshot.version(&key);
             transaction.guards.push((key, version));

@@ -1,7 +1,8 @@
 //! A picture of a partition that took more than one read.
 //!
 //! What was read first stays: everything is decided from the oldest picture of a record, and the commit finds out whether it
-//! has changed since.
+//! has changed since. The generation is that of the first counters: records have versions, and some pictures begin with a
+//! record that is remembered, in a generation nobody has read.
 
 use ff_backend::load::Snapshot;
 use ff_backend::transaction::Version;
@@ -13,6 +14,9 @@ use ff_core::record::{CounterKey, GroupCounter, Record};
 pub(crate) fn absorb(picture: &mut Snapshot, later: Snapshot) {
     for (key, found) in later.records {
         picture.records.entry(key).or_insert(found);
+    }
+    if picture.counters.is_empty() {
+        picture.generation = later.generation;
     }
     for (key, value) in later.counters {
         picture.counters.entry(key).or_insert(value);

@@ -111,6 +111,8 @@ impl<O> Tries<'_, O> {
             if transaction.clear_nudges.is_empty() {
                 return Ok(Some(step.outcome));
             }
+            // Nothing in it has a version, and the stamp of a lost nudge may be another's by now.
+            transaction.generation = Some(snapshot.generation);
             return self.send(transaction, step.outcome, snapshot).await;
         }
         let mut transaction = Transaction::bind(step.draft, snapshot, self.fresh_tag());
@@ -145,7 +147,7 @@ impl<O> Tries<'_, O> {
                 self.pause_after_conflict().await?;
                 Ok(None)
             }
-            Err(CommitError::TooLate { .. }) => {
+            Err(CommitError::OtherGeneration | CommitError::TooLate { .. }) => {
                 self.engine.forget_held(&attempted.witness);
                 self.pause_after_conflict().await?;
                 Ok(None)

@@ -44,6 +44,11 @@ macro_rules! conformance_cases {
                 a_guard_on_a_record_that_is_gone_refuses_the_commit,
                 two_commits_that_guard_on_each_other_never_both_land,
             }
+            generations {
+                a_commit_with_the_generation_that_was_read_lands,
+                a_commit_of_another_generation_is_refused_and_does_nothing,
+                generations_are_compared_before_versions,
+            }
             ttl {
                 a_record_with_a_time_to_live_is_there_until_then,
                 a_record_is_gone_after_its_time_to_live,
@@ -58,7 +63,7 @@ macro_rules! conformance_cases {
             }
             counters {
                 counters_move_with_their_commit_and_the_reply_says_where_they_stand,
-                a_counter_that_never_moved_is_zero,
+                a_counter_that_never_moved_is_answered_as_zero,
                 every_counter_counts_for_itself,
                 counters_of_a_refused_commit_stay,
                 moves_of_many_callers_add_up,

@@ -24,6 +24,7 @@ mod due;
 mod feed;
 mod frame_keys;
 mod frames;
+mod generations;
 mod guards;
 mod hints;
 mod list;

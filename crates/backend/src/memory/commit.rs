@@ -52,9 +52,22 @@ impl Store {
         if self.flawed(Flaw::NotAfterCheckedFirst) {
             self.check_time(transaction)?;
         }
+        if !self.flawed(Flaw::GenerationCheckedLast) {
+            self.check_generation(transaction)?;
+        }
         self.compare(transaction)?;
         self.check_time(transaction)?;
+        self.check_generation(transaction)?;
         self.check_queues(transaction)
+    }
+
+    fn check_generation(&self, transaction: &Transaction) -> Result<(), CommitError> {
+        match transaction.generation {
+            Some(read) if read != self.generation && !self.flawed(Flaw::GenerationIgnored) => {
+                Err(CommitError::OtherGeneration)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn compare(&self, transaction: &Transaction) -> Result<(), CommitError> {

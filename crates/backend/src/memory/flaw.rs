@@ -56,6 +56,10 @@ flaws! {
     IncrementsOutsideTransaction,
     /// One refused transaction takes those after it in the batch along.
     BatchFailsTogether,
+    /// What was decided from counters lands in any generation.
+    GenerationIgnored,
+    /// A transaction of another generation is refused for a version that differs too.
+    GenerationCheckedLast,
     /// Transactions land however late they are.
     NotAfterIgnored,
     /// A late transaction is refused for its time although a version differs.

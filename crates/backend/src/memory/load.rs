@@ -9,6 +9,7 @@ impl Store {
     /// A partition as it stands, as far as was asked.
     pub(super) fn load(&self, load: Load) -> Snapshot {
         let mut snapshot = Snapshot::empty(load.partition, self.now);
+        snapshot.generation = self.generation;
         let partition = self.partitions.get(&load.partition);
         let agenda = self.agendas.get(&load.partition);
         for key in load.records {

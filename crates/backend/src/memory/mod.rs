@@ -92,7 +92,7 @@ impl MemoryBackend {
     }
 
     /// What a failover that loses the last writes looks like: everything becomes what it is in `from`, except that time
-    /// does not go back. Whoever listens learns that hints may have been missed.
+    /// does not go back, and that a new generation begins. Whoever listens learns that hints may have been missed.
     pub fn restore(&self, from: &MemoryBackend) {
         let kept = from.lock().clone();
         self.lock().restore(kept);

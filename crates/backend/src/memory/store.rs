@@ -20,7 +20,7 @@ use super::groups::Groups;
 use super::queues::Queues;
 use super::settings::SettingsTable;
 use crate::hint::{Hint, HintBoard};
-use crate::transaction::Version;
+use crate::transaction::{Generation, Version};
 
 /// Lines a partition's feed keeps unless told otherwise.
 const FEED_LINES_MAX: usize = 100_000;
@@ -29,6 +29,7 @@ const FEED_LINES_MAX: usize = 100_000;
 #[derive(Clone)]
 pub(super) struct Store {
     pub(super) now: Timestamp,
+    pub(super) generation: Generation,
     pub(super) counts: PartitionCounts,
     pub(super) partitions: BTreeMap<Partition, FlowPartition>,
     /// Records that are gone by themselves, by the moment they are.
@@ -81,6 +82,7 @@ impl Store {
     pub(super) fn new(start: Timestamp, counts: PartitionCounts) -> Self {
         Self {
             now: start,
+            generation: Generation::default(),
             counts,
             partitions: BTreeMap::new(),
             expiring: BTreeSet::new(),
@@ -107,11 +109,18 @@ impl Store {
         }
     }
 
-    /// Becomes `kept`, but for the time, which does not go back, and the channel of hints, which others listen to.
+    /// Becomes `kept`, but for the time, which does not go back, the generation, which is a new one, and the channel of
+    /// hints, which others listen to.
     pub(super) fn restore(&mut self, kept: Store) {
         let now = self.now.max(kept.now);
+        let generation = Generation(self.generation.0.max(kept.generation.0) + 1);
         let hints = std::mem::take(&mut self.hints);
-        *self = Store { now, hints, ..kept };
+        *self = Store {
+            now,
+            generation,
+            hints,
+            ..kept
+        };
         self.hints.note(Hint::Missed);
         self.send_hints();
     }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::hint::Hint;
-use crate::transaction::{Put, Tag, Version};
+use crate::transaction::{Generation, Put, Tag, Version};
 
 const START: Timestamp = Timestamp::from_millis(1_000);
 const SECOND: Duration = Duration::from_secs(1);
@@ -39,6 +39,11 @@ async fn version(store: &MemoryBackend, number: u128) -> Option<Version> {
     let key = RecordKey::Gate(flow(number));
     let load = Load::records(Partition::flow(0), [key.clone()]);
     store.load(vec![load]).await.unwrap()[0].version(&key)
+}
+
+async fn generation(store: &MemoryBackend) -> Generation {
+    let load = Load::records(Partition::flow(0), []);
+    store.load(vec![load]).await.unwrap()[0].generation
 }
 
 #[tokio::test]
@@ -84,6 +89,19 @@ async fn a_restored_store_takes_the_later_time_of_the_other() {
     kept.advance(SECOND);
     store.restore(&kept);
     assert_eq!(store.now(), START + SECOND);
+}
+
+#[tokio::test]
+async fn every_restoration_begins_a_generation_of_its_own() {
+    let store = store();
+    let kept = store.fork();
+    let mut seen = vec![generation(&store).await];
+    for _ in 0..3 {
+        store.restore(&kept);
+        create(&store, 1).await;
+        seen.push(generation(&store).await);
+    }
+    assert_eq!(seen, [0, 1, 2, 3].map(Generation));
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use ff_backend::query::{Cursor, FeedPosition, Listing, Page, Query, Rows};
 use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Handful, Reserve, Task};
 use ff_backend::settings::{SettingsOp, SettingsReply};
-use ff_backend::transaction::{CommitError, Committed, Tag, Transaction};
+use ff_backend::transaction::{CommitError, Committed, Generation, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
 use ff_core::command::budget::UsageIdentity;
 use ff_core::machine::claim::HandOut;
@@ -76,6 +76,10 @@ lies! {
     LoadForgetsNudges,
     /// Counters are read as zero.
     LoadForgetsCounters,
+    /// Counters that never moved are left out.
+    LoadSkipsZeroCounters,
+    /// Every load is of a generation of its own.
+    LoadInventsGenerations,
     /// Gates do not come along.
     LoadForgetsGates,
     /// The gates of all members come along unasked.
@@ -246,6 +250,8 @@ impl Liar {
             Lie::LoadForgetsBlobs => snapshot.blobs.clear(),
             Lie::LoadForgetsNudges => snapshot.nudges.clear(),
             Lie::LoadForgetsCounters => snapshot.counters.clear(),
+            Lie::LoadSkipsZeroCounters => snapshot.counters.retain(|_, value| *value != 0),
+            Lie::LoadInventsGenerations => snapshot.generation = Generation(snapshot.now.as_millis()),
             _ => {}
         }
     }

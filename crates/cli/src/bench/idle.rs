@@ -4,14 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_backend::Backend;
-use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Want};
 use ff_core::fabric::Claims;
-use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_engine::Engine;
 
-use super::counted::Counted;
-use super::usage::cpu_time;
+use super::load::claim;
+use super::measured::{Measured, StoreArguments};
 use crate::{open, say};
 
 /// S8: what an engine without work costs.
@@ -23,31 +20,46 @@ pub(crate) struct Arguments {
     /// Claims that wait for work meanwhile
     #[arg(long, default_value_t = 1_000)]
     parked: usize,
+    #[command(flatten)]
+    store: StoreArguments,
 }
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let sqlite = open::store(&folder.path().join("bench.db"), ff_backend_sqlite::Durability::Full)?;
-    let counted = Arc::new(Counted::new(sqlite));
-    let engine = open::engine(Arc::clone(&counted) as Arc<dyn Backend>);
+    let measured = Measured::open(&arguments.store).await?;
+    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
     let parked: Vec<_> = (0..arguments.parked)
         .map(|number| tokio::spawn(park(engine.clone(), number)))
         .collect();
     // Starting up is not idling.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let (started, cpu, calls) = (Instant::now(), cpu_time(), counted.calls());
+    let (started, before) = (Instant::now(), measured.usage().await?);
     tokio::time::sleep(Duration::from_secs(arguments.seconds)).await;
     let seconds = started.elapsed().as_secs_f64();
-    let calls = (counted.calls() - calls) as f64 / seconds;
+    let used = measured.usage().await?.since(before);
     say::line(format_args!(
-        "S8 on SQLite: {:.0} s without work, {} parked claims",
-        seconds, arguments.parked
+        "S8 on {}: {seconds:.0} s without work, {} parked claims",
+        measured.name, arguments.parked
     ));
-    say::line(format_args!("  {calls:.2} store calls per second"));
-    if let Some((after, before)) = cpu_time().zip(cpu) {
-        let share = (after - before).as_secs_f64() / seconds;
-        say::line(format_args!("  {:.2} % of a core", share * 100.0));
+    say::line(format_args!(
+        "  {:.2} store calls per second",
+        used.calls as f64 / seconds
+    ));
+    say::line(format_args!(
+        "  {:.2} % of a core",
+        100.0 * used.cpu.as_secs_f64() / seconds
+    ));
+    if let Some(commands) = used.valkey_commands {
+        say::line(format_args!(
+            "  {:.2} Valkey commands per second, those inside functions too",
+            commands as f64 / seconds
+        ));
+    }
+    if let Some(cpu) = used.valkey_cpu {
+        say::line(format_args!(
+            "  {:.2} % of a core for Valkey",
+            100.0 * cpu.as_secs_f64() / seconds
+        ));
     }
     parked.iter().for_each(tokio::task::JoinHandle::abort);
     engine.stop().await;
@@ -55,20 +67,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 async fn park(engine: Engine, number: usize) -> anyhow::Result<()> {
-    let claim = Claim {
-        namespace: Namespace::default_namespace(),
-        worker: WorkerId::parse("bench")?,
-        instance: WorkerInstanceId::parse(format!("bench-{number}"))?,
-        incarnation: None,
-        want: Want {
-            lanes: vec![LaneId::default_lane()],
-            lane_order: LaneOrder::Strict,
-            capabilities: CapabilitySet::default(),
-            max: 1,
-            lease_ttl: None,
-        },
-        wait: ff_core::time::Duration::from_secs(30),
-    };
+    let claim = claim(number, 1, 30)?;
     loop {
         engine.claim(claim.clone()).await?;
     }

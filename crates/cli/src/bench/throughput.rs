@@ -1,85 +1,115 @@
-//! S1: submit → claim → complete.
+//! S1: submit → claim → complete. On Valkey every round of ours stands beside one of a bare list on the same server.
 
-use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ff_backend::Backend;
-use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Want};
-use ff_core::command::lease::Complete;
 use ff_core::command::submit::{CreateExecution, Created};
-use ff_core::fabric::{Claims, On, Submit, Work};
+use ff_core::fabric::Submit;
 use ff_core::id::ExecutionId;
-use ff_core::name::{ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_engine::Engine;
 
-use super::Sync;
-use super::counted::Counted;
-use super::usage::cpu_time;
+use super::load::{LoadArguments, Workers, check_delivery};
+use super::measured::{Measured, StoreArguments, Usage, connection};
+use super::raw;
+use crate::open::Address;
 use crate::{open, say};
 
 /// S1: submit, claim and complete tasks with concurrent workers.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Tasks to run
+    /// Tasks to run in a round
     #[arg(long, default_value_t = 20_000)]
     tasks: usize,
-    /// Workers that claim at the same time
-    #[arg(long, default_value_t = 16)]
-    workers: usize,
-    /// Tasks a worker takes at once
-    #[arg(long, default_value_t = 32)]
-    batch: usize,
-    /// Bytes of every input
-    #[arg(long, default_value_t = 4_096)]
-    payload: usize,
-    /// When a commit is on disk
-    #[arg(long, value_enum, default_value_t = Sync::Full)]
-    sync: Sync,
+    /// Rounds; the median counts
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
+    #[command(flatten)]
+    load: LoadArguments,
+    #[command(flatten)]
+    store: StoreArguments,
+}
+
+/// One round.
+struct Round {
+    took: Duration,
+    used: Usage,
 }
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let sqlite = open::store(&folder.path().join("bench.db"), arguments.sync.into())?;
-    let counted = Arc::new(Counted::new(Arc::clone(&sqlite) as Arc<dyn Backend>));
-    let engine = open::engine(Arc::clone(&counted) as Arc<dyn Backend>);
-    let (started, cpu, calls, syncs) = (Instant::now(), cpu_time(), counted.calls(), sqlite.stats().commits);
-
-    let left = Arc::new(AtomicUsize::new(arguments.tasks));
-    let workers: Vec<_> = (0..arguments.workers)
-        .map(|number| tokio::spawn(work(engine.clone(), number, arguments.batch, Arc::clone(&left))))
-        .collect();
-    let submitted = submit(&engine, arguments).await?;
-    let mut completed = Vec::with_capacity(arguments.tasks);
-    for worker in workers {
-        completed.extend(worker.await??);
+    let measured = Measured::open(&arguments.store).await?;
+    let raw = match &arguments.store.store {
+        Some(Address::Valkey(urls)) => Some(connection(urls).await?),
+        _ => None,
+    };
+    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+    let LoadArguments {
+        submitters,
+        workers,
+        batch,
+        payload,
+    } = arguments.load;
+    let tasks = arguments.tasks;
+    say::line(format_args!(
+        "S1 on {}: {tasks} tasks of {payload} bytes, {submitters} submitters, {workers} workers, batches of {batch}",
+        measured.name
+    ));
+    let (mut rates, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.rounds {
+        let bare = match &raw {
+            Some(connection) => Some(raw::round(connection, arguments.load, tasks).await?),
+            None => None,
+        };
+        let round = round(&measured, &engine, arguments).await?;
+        rates.push(tasks as f64 / round.took.as_secs_f64());
+        ratios.extend(bare.map(|bare| bare.as_secs_f64() / round.took.as_secs_f64()));
+        report(&round, bare, tasks);
     }
-    let took = started.elapsed();
-
-    let distinct: HashSet<_> = completed.iter().copied().collect();
-    anyhow::ensure!(distinct.len() == completed.len(), "a task was delivered twice");
-    anyhow::ensure!(distinct == submitted.into_iter().collect(), "a task was lost");
     engine.stop().await;
-    report(
-        arguments,
-        took,
-        cpu_time().zip(cpu).map(|(after, before)| after - before),
-        counted.calls() - calls,
-        sqlite.stats().commits - syncs,
-    );
+    if arguments.rounds > 1 {
+        say::line(format_args!("  median: {:.0} tasks/s", median(&mut rates)));
+        if !ratios.is_empty() {
+            say::line(format_args!(
+                "  median: {:.1} % of the bare list",
+                100.0 * median(&mut ratios)
+            ));
+        }
+    }
     Ok(())
 }
 
+async fn round(measured: &Measured, engine: &Engine, arguments: &Arguments) -> anyhow::Result<Round> {
+    let before = measured.usage().await?;
+    let started = Instant::now();
+    let workers = Workers::start(engine, arguments.load, arguments.tasks);
+    let submitted = submit(engine, arguments).await?;
+    let completed = workers.completed().await?;
+    let took = started.elapsed();
+    let used = measured.usage().await?.since(before);
+    check_delivery(&submitted, &completed)?;
+    Ok(Round { took, used })
+}
+
 async fn submit(engine: &Engine, arguments: &Arguments) -> anyhow::Result<Vec<ExecutionId>> {
-    let kind = ExecutionKind::parse("bench")?;
-    let input = Payload::binary(vec![7; arguments.payload]);
+    let shares = arguments.load.shares(arguments.tasks).into_iter();
+    let submitters =
+        shares.map(|share| tokio::spawn(submit_share(engine.clone(), share.len(), arguments.load.payload)));
     let mut ids = Vec::with_capacity(arguments.tasks);
-    while ids.len() < arguments.tasks {
-        let batch = (arguments.tasks - ids.len()).min(256);
+    for submitter in submitters.collect::<Vec<_>>() {
+        ids.extend(submitter.await??);
+    }
+    Ok(ids)
+}
+
+async fn submit_share(engine: Engine, tasks: usize, payload: usize) -> anyhow::Result<Vec<ExecutionId>> {
+    let kind = ExecutionKind::parse("bench")?;
+    let input = Payload::binary(vec![7; payload]);
+    let mut ids = Vec::with_capacity(tasks);
+    while ids.len() < tasks {
+        let batch = (tasks - ids.len()).min(256);
         let commands = vec![CreateExecution::new(kind.clone(), input.clone()); batch];
         for created in engine.create_executions(commands).await? {
             match created? {
@@ -91,65 +121,37 @@ async fn submit(engine: &Engine, arguments: &Arguments) -> anyhow::Result<Vec<Ex
     Ok(ids)
 }
 
-async fn work(engine: Engine, number: usize, batch: usize, left: Arc<AtomicUsize>) -> anyhow::Result<Vec<ExecutionId>> {
-    let claim = Claim {
-        namespace: Namespace::default_namespace(),
-        worker: WorkerId::parse("bench")?,
-        instance: WorkerInstanceId::parse(format!("bench-{number}"))?,
-        incarnation: None,
-        want: Want {
-            lanes: vec![LaneId::default_lane()],
-            lane_order: LaneOrder::Strict,
-            capabilities: CapabilitySet::default(),
-            max: batch,
-            lease_ttl: None,
-        },
-        wait: ff_core::time::Duration::from_secs(1),
-    };
-    let mut completed = Vec::new();
-    while left.load(Ordering::Relaxed) > 0 {
-        let tasks = engine.claim(claim.clone()).await?;
-        let ends = tasks.iter().map(|task| {
-            let complete = Complete {
-                fence: Some(task.fence),
-                result: None,
-            };
-            engine.complete(On::new(task.execution_id, complete))
-        });
-        for ended in futures::future::join_all(ends).await {
-            ended?;
-        }
-        left.fetch_sub(tasks.len(), Ordering::Relaxed);
-        completed.extend(tasks.iter().map(|task| task.execution_id));
-    }
-    Ok(completed)
-}
-
-fn report(arguments: &Arguments, took: Duration, cpu: Option<Duration>, calls: u64, syncs: u64) {
-    let tasks = arguments.tasks as f64;
-    let Arguments {
-        workers,
-        batch,
-        payload,
-        sync,
-        ..
-    } = arguments;
-    say::line(format_args!(
-        "S1 on SQLite ({sync:?}): {tasks} tasks of {payload} bytes, {workers} workers, batches of {batch}"
-    ));
+fn report(round: &Round, bare: Option<Duration>, tasks: usize) {
+    let per_second = |took: Duration| tasks as f64 / took.as_secs_f64();
+    let tasks_done = tasks as f64;
     say::line(format_args!(
         "  {:.0} tasks/s, each delivered exactly once",
-        tasks / took.as_secs_f64()
+        per_second(round.took)
     ));
-    say::line(format_args!(
-        "  {:.3} store calls and {:.3} syncs per task",
-        calls as f64 / tasks,
-        syncs as f64 / tasks
-    ));
-    if let Some(cpu) = cpu {
+    if let Some(bare) = bare {
+        let ratio = 100.0 * bare.as_secs_f64() / round.took.as_secs_f64();
         say::line(format_args!(
-            "  {:.1} µs of CPU per task",
-            cpu.as_secs_f64() * 1e6 / tasks
+            "    {ratio:.1} % of a bare list on the same server ({:.0}/s)",
+            per_second(bare)
         ));
     }
+    let used = &round.used;
+    let each = |duration: Duration| duration.as_secs_f64() * 1e6 / tasks_done;
+    let mut line = format!(
+        "    per task: {:.3} store calls, {:.1} µs of our CPU",
+        used.calls as f64 / tasks_done,
+        each(used.cpu)
+    );
+    if let Some(syncs) = used.syncs {
+        line.push_str(&format!(", {:.3} syncs", syncs as f64 / tasks_done));
+    }
+    if let Some(cpu) = used.valkey_cpu {
+        line.push_str(&format!(", {:.1} µs of Valkey's CPU", each(cpu)));
+    }
+    say::line(line);
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }

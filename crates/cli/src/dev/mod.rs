@@ -5,21 +5,20 @@ mod narrate;
 mod worker;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use ff_backend_sqlite::Durability;
 use ff_core::fabric::Fabric;
 
+use crate::open::Address;
 use crate::{open, say};
 
 /// Start an engine on an embedded store, with a worker that shows how it works.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The database file
+    /// The database file, or the address of a Valkey server
     #[arg(long, env = "FF_DEV_STORE", default_value = ".ff/dev.db")]
-    store: PathBuf,
+    store: Address,
     /// The port to listen on, on this machine only
     #[arg(long, env = "FF_DEV_PORT", default_value_t = 7117)]
     port: u16,
@@ -30,7 +29,7 @@ pub(crate) struct Arguments {
 
 /// Runs until the demonstration is over, or until it is told to stop.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let store = open::store(&arguments.store, Durability::Full)?;
+    let store = open::backend(&arguments.store).await?;
     let engine = open::engine(store);
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
@@ -38,10 +37,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("cannot listen on {address}; choose another port with --port"))?;
     let address = listener.local_addr()?;
-    say::line(format_args!(
-        "FlowFabric is running. Store: {} (SQLite)",
-        arguments.store.display()
-    ));
+    say::line(format_args!("FlowFabric is running. Store: {}", arguments.store));
     let server = tokio::spawn(async move { axum::serve(listener, ff_server::router(fabric)).await });
 
     let worker = tokio::spawn(worker::work(engine.clone()));

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use crate::host::Host;
 
-/// Calls under way at the same time: one that the store works on, one that is on its way.
-const RUNNING_MAX: usize = 2;
+/// Calls under way at the same time: one that the store works on, and others that are on their way there or back.
+const RUNNING_MAX: usize = 4;
 
 /// Collects questions while earlier ones are being answered, and asks them together.
 pub(crate) struct Batcher<Q, A> {

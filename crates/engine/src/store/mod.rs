@@ -24,8 +24,9 @@ use crate::clock::StoreClock;
 use crate::fault::{internal, refusal};
 use crate::host::Host;
 
-/// Transactions, loads or calls of one kind in one batch.
-const BATCH_MAX: usize = 256;
+/// Transactions, loads or calls of one kind in one batch. Small enough that answers come while the next batch is worked on:
+/// a store and its callers would otherwise take turns.
+const BATCH_MAX: usize = 64;
 
 type Committing = std::result::Result<Committed, CommitError>;
 type Appending = std::result::Result<Appended, AppendError>;

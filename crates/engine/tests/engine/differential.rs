@@ -1,4 +1,4 @@
-//! The same random calls on a store in memory and on one in a file: what a caller can observe is the same.
+//! The same random calls on a store in memory and on a real one: what a caller can observe is the same.
 
 use std::fmt::Debug;
 
@@ -372,20 +372,31 @@ fn claim() -> Claim {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_calls_are_answered_the_same_in_memory_and_in_a_file() {
     for seed in 0..SEEDS {
-        let mut luck = Luck(seed);
-        let mut memory = Side::new(EngineHarness::memory(|_| ()));
-        let mut sqlite = Side::new(EngineHarness::sqlite(|_| ()));
-        let mut number = 0;
-        for position in 0..STEPS {
-            number += 1;
-            let step = pick(&mut luck, number);
-            let answers = (memory.act(step).await, sqlite.act(step).await);
-            assert_eq!(answers.0, answers.1, "seed {seed}, step {position}: {step:?}");
-            // A moment between two steps, so that no two things are made in the same millisecond.
-            memory.harness.advance(Duration::from_millis(5)).await;
-            sqlite.harness.advance(Duration::from_millis(5)).await;
-            let (seen_memory, seen_sqlite) = (memory.seen().await, sqlite.seen().await);
-            assert_eq!(seen_memory, seen_sqlite, "seed {seed}, after step {position}: {step:?}");
-        }
+        compare(seed, EngineHarness::sqlite(|_| ())).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_calls_are_answered_the_same_in_memory_and_on_valkey() {
+    for seed in 0..SEEDS {
+        compare(seed, EngineHarness::valkey(|_| ()).await).await;
+    }
+}
+
+async fn compare(seed: u64, other: EngineHarness) {
+    let mut luck = Luck(seed);
+    let mut memory = Side::new(EngineHarness::memory(|_| ()));
+    let mut other = Side::new(other);
+    let mut number = 0;
+    for position in 0..STEPS {
+        number += 1;
+        let step = pick(&mut luck, number);
+        let answers = (memory.act(step).await, other.act(step).await);
+        assert_eq!(answers.0, answers.1, "seed {seed}, step {position}: {step:?}");
+        // A moment between two steps, so that no two things are made in the same millisecond.
+        memory.harness.advance(Duration::from_millis(5)).await;
+        other.harness.advance(Duration::from_millis(5)).await;
+        let (seen_memory, seen_other) = (memory.seen().await, other.seen().await);
+        assert_eq!(seen_memory, seen_other, "seed {seed}, after step {position}: {step:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
+mod cluster;
 mod costs;
 mod differential;
 mod flows;
@@ -13,4 +14,5 @@ mod rows;
 mod sched;
 mod suite_memory;
 mod suite_sqlite;
+mod suite_valkey;
 mod support;

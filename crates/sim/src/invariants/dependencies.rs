@@ -1,7 +1,5 @@
 //! No child starts before its dependencies hold, as a recount of its edges says.
 
-use std::collections::BTreeSet;
-
 use ff_core::id::ExecutionId;
 use ff_core::record::{DependencyKind, Edge, EdgeGroupPolicy, EdgeState, Execution, OutcomeKind};
 
@@ -10,11 +8,7 @@ use super::mirror::{Changes, Mirror};
 use super::{Holds, hold};
 
 /// Looks at every edge, every child that stopped waiting and every lease of a transaction.
-///
-/// `lost`: children some of whose edges a failover put back. Whoever had read the counters of such a child before may write
-/// it after, because the version of the child is the same: this is not promised, so it is not looked at.
-pub(crate) fn check(mirror: &Mirror, changes: &Changes, lost: &BTreeSet<ExecutionId>) -> Holds {
-    let known = |child: &Execution| !lost.contains(&child.id);
+pub(crate) fn check(mirror: &Mirror, changes: &Changes) -> Holds {
     for transition in &changes.edges {
         let satisfied_before = transition
             .before
@@ -25,7 +19,7 @@ pub(crate) fn check(mirror: &Mirror, changes: &Changes, lost: &BTreeSet<Executio
         }
     }
     for (before, after) in changes.executions.iter().filter_map(|transition| transition.both()) {
-        if waits(before) && after.runnable().is_some() && !waits(after) && known(after) {
+        if waits(before) && after.runnable().is_some() && !waits(after) {
             dependencies_hold(mirror, after, "stopped waiting")?;
         }
     }
@@ -37,7 +31,7 @@ pub(crate) fn check(mirror: &Mirror, changes: &Changes, lost: &BTreeSet<Executio
             .attempt
             .as_ref()
             .is_some_and(|attempt| attempt.index > 0 || attempt.lease_epoch > 1);
-        if !ran_before && known(execution) {
+        if !ran_before {
             dependencies_hold(mirror, execution, "was claimed")?;
         }
     }
@@ -90,12 +84,6 @@ fn dependencies_hold(mirror: &Mirror, child: &Execution, what: &str) -> Holds {
             child.id
         )
     })
-}
-
-/// Children some of whose edges are not after a failover what they were before it.
-pub(crate) fn lost<'m>(before: &'m Mirror, after: &'m Mirror) -> impl Iterator<Item = ExecutionId> + 'm {
-    let differs = |edge: &&std::sync::Arc<Edge>| after.edges.get(&edge.id).map(|edge| edge.state) != Some(edge.state);
-    before.edges.values().filter(differs).map(|edge| edge.downstream)
 }
 
 /// Whether a child waits for what does not come by itself: a quorum that has too few edges, and nothing has failed; or,

@@ -48,8 +48,6 @@ struct Inner {
     /// What a failover made a quota or a budget forget.
     lost_slots: BTreeSet<SlotKey>,
     lost_reports: BTreeSet<ReportKey>,
-    /// Children some of whose edges a failover put back.
-    lost_edges: BTreeSet<ExecutionId>,
     failovers: u64,
     violation: Option<Violation>,
 }
@@ -295,11 +293,9 @@ impl Watch {
         } = &mut *inner;
         promises.lose(&before, mirror);
         leases.go_back(mirror);
-        let edges: Vec<ExecutionId> = dependencies::lost(&before, mirror).collect();
         let slots: Vec<SlotKey> = slots::lost(&before, mirror).collect();
         let reports: Vec<ReportKey> = before.counted.difference(&mirror.counted).cloned().collect();
         inner.failovers += 1;
-        inner.lost_edges.extend(edges);
         inner.lost_slots.extend(slots);
         inner.lost_reports.extend(reports);
     }
@@ -323,7 +319,7 @@ impl Inner {
         endings::check(changes)?;
         gates::check(&self.mirror, changes)?;
         gates::nobody_goes_on_behind_a_cancelled_one(&self.mirror, changes)?;
-        dependencies::check(&self.mirror, changes, &self.lost_edges)?;
+        dependencies::check(&self.mirror, changes)?;
         slots::check(&self.mirror, changes, &self.lost_slots)?;
         if self.failovers == 0 {
             // A failover brings slots back whose release was seen to arrive: those are the slot check's.

@@ -9,7 +9,7 @@ use ff_core::machine::{Context, Step, flow};
 use ff_core::record::{CounterKey, Execution, Flow, RecordKey};
 
 use super::Progress;
-use super::places::{Chore, Errand, Stride};
+use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
 use crate::picture::{absorb, group_counters, group_counts, keep};
@@ -69,7 +69,7 @@ impl Engine {
             let mut snapshot = tries.read(self.load_of_flow(id)).await?;
             let read = FlowRead::of(&snapshot, id).filter(|read| (job.owed)(read.flow));
             let read = read.map(|read| (read.flow.clone(), read.gate));
-            let Some(((flow, gate), life)) = read.zip(snapshot.version(&RecordKey::Gate(id))) else {
+            let Some(((flow, gate), life)) = read.zip(Life::of(&snapshot, &RecordKey::Gate(id))) else {
                 return Ok(Progress::Done);
             };
             let errand = Errand {

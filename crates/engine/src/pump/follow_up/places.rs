@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ff_backend::load::Snapshot;
 use ff_backend::query::Cursor;
-use ff_backend::transaction::Version;
+use ff_backend::transaction::{Generation, Version};
 use ff_core::record::RecordKey;
 
 use super::Progress;
@@ -30,9 +31,26 @@ pub(super) struct Errand {
     pub(super) record: RecordKey,
     /// What is owed.
     pub(super) chore: Chore,
-    /// For which life of it: a place found in an earlier one must not be used in the next. It is the version of a record
-    /// that moves when a new life begins, but not with every chunk: of the execution itself, of the gate of a flow.
-    pub(super) life: Version,
+    /// For which life of it: a place found in an earlier one must not be used in the next.
+    pub(super) life: Life,
+}
+
+/// A life of a piece of follow-up work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Life {
+    version: Version,
+    /// A failover may undo what was done before a place.
+    generation: Generation,
+}
+
+impl Life {
+    /// By a record that moves when a new life begins, but not with every chunk: the execution itself, the gate of a flow.
+    pub(super) fn of(snapshot: &Snapshot, record: &RecordKey) -> Option<Self> {
+        Some(Self {
+            version: snapshot.version(record)?,
+            generation: snapshot.generation,
+        })
+    }
 }
 
 /// What is owed.
@@ -56,7 +74,7 @@ pub(crate) struct Places {
     places: Mutex<Known>,
 }
 
-type Known = BTreeMap<(RecordKey, Chore), (Version, Place)>;
+type Known = BTreeMap<(RecordKey, Chore), (Life, Place)>;
 
 impl Places {
     /// Where to go on.

@@ -11,7 +11,7 @@ use ff_core::machine::reopen::{self, Reopened};
 use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 
 use super::Progress;
-use super::places::{Chore, Errand, Stride};
+use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
 use crate::picture::{absorb, group_counters, group_counts, keep};
 
@@ -29,7 +29,7 @@ impl Engine {
         let mut tries = self.tries(key.clone()).await;
         loop {
             let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned().zip(snapshot.version(&key));
+            let found = snapshot.execution(&key).cloned().zip(Life::of(&snapshot, &key));
             let Some((replayed, life)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
                 return Ok(Progress::Done);
             };

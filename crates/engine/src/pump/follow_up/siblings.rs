@@ -12,7 +12,7 @@ use ff_core::record::{Edge, RecordKey};
 use futures::future::try_join_all;
 
 use super::Progress;
-use super::places::{Chore, Errand, Stride};
+use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
 use crate::picture::absorb;
 
@@ -24,7 +24,7 @@ impl Engine {
         let mut tries = self.tries(key.clone()).await;
         loop {
             let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned().zip(snapshot.version(&key));
+            let found = snapshot.execution(&key).cloned().zip(Life::of(&snapshot, &key));
             let Some((child, life)) = found.filter(|(child, _)| child.follow_ups.cancel_siblings) else {
                 return Ok(Progress::Done);
             };

@@ -4,6 +4,7 @@ mod at_once;
 mod cancel;
 mod chunks;
 mod deletion;
+mod failover;
 mod faults;
 mod graph;
 mod groups;

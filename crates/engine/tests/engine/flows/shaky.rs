@@ -16,6 +16,7 @@ use ff_backend::reserve::{Handful, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
+use ff_core::record::RecordKey;
 use ff_core::time::Timestamp;
 
 /// What becomes of one commit.
@@ -34,6 +35,20 @@ pub(crate) enum Fate {
 pub(crate) struct Shaky {
     inner: Arc<MemoryBackend>,
     fates: Mutex<VecDeque<Fate>>,
+    failover: Mutex<Option<Failover>>,
+    delayed: Mutex<Option<Delayed>>,
+}
+
+/// A failover that waits for its moment.
+struct Failover {
+    kept: MemoryBackend,
+    before_writing: RecordKey,
+}
+
+/// A transaction that is still under way when its sender has given it up.
+enum Delayed {
+    Expected { clears: RecordKey },
+    Sent(Box<Transaction>),
 }
 
 impl Shaky {
@@ -41,6 +56,8 @@ impl Shaky {
         Self {
             inner,
             fates: Mutex::default(),
+            failover: Mutex::default(),
+            delayed: Mutex::default(),
         }
     }
 
@@ -49,9 +66,58 @@ impl Shaky {
         *self.fates.lock().unwrap() = fates.into_iter().collect();
     }
 
+    /// The store goes back to what it is now, just before the next transaction that writes this record reaches it.
+    pub(crate) fn fail_over_before_writing(&self, record: RecordKey) {
+        *self.failover.lock().unwrap() = Some(Failover {
+            kept: self.inner.fork(),
+            before_writing: record,
+        });
+    }
+
+    /// The next transaction that answers a nudge of this record is under way until it is delivered.
+    pub(crate) fn delay_answering(&self, record: RecordKey) {
+        *self.delayed.lock().unwrap() = Some(Delayed::Expected { clears: record });
+    }
+
+    /// What was under way arrives.
+    pub(crate) async fn deliver_delayed(&self) -> std::result::Result<Committed, CommitError> {
+        let delayed = self.delayed.lock().unwrap().take();
+        let Some(Delayed::Sent(transaction)) = delayed else {
+            panic!("nothing is under way");
+        };
+        self.inner.commit(vec![*transaction]).await.remove(0)
+    }
+
+    fn fail_over_if_it_is_time(&self, transaction: &Transaction) {
+        let mut failover = self.failover.lock().unwrap();
+        let is_time = |failover: &Failover| {
+            let mut written = transaction.puts.iter().map(|put| put.record.key());
+            written.any(|key| key == failover.before_writing)
+        };
+        if let Some(failover) = failover.take_if(|failover| is_time(failover)) {
+            self.inner.restore(&failover.kept);
+        }
+    }
+
+    fn is_delayed(&self, transaction: &Transaction) -> bool {
+        let mut delayed = self.delayed.lock().unwrap();
+        let Some(Delayed::Expected { clears }) = &*delayed else {
+            return false;
+        };
+        let meant = transaction.clear_nudges.iter().any(|(key, _)| key == clears);
+        if meant {
+            *delayed = Some(Delayed::Sent(Box::new(transaction.clone())));
+        }
+        meant
+    }
+
     async fn commit_one(&self, transaction: Transaction) -> std::result::Result<Committed, CommitError> {
         let fate = self.fates.lock().unwrap().pop_front().unwrap_or(Fate::Lands);
         let lost = || CommitError::Store(Error::Unknown("lost".to_owned()));
+        if self.is_delayed(&transaction) {
+            return Err(lost());
+        }
+        self.fail_over_if_it_is_time(&transaction);
         match fate {
             Fate::Fails => return Err(CommitError::Store(Error::Unavailable("down".to_owned()))),
             Fate::RequestLost => return Err(lost()),

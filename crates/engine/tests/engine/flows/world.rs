@@ -135,6 +135,16 @@ impl World {
         );
     }
 
+    /// The store as it is now.
+    pub(crate) fn kept(&self) -> MemoryBackend {
+        self.backend.fork()
+    }
+
+    /// The store forgets what was written since it was like this.
+    pub(crate) fn fail_over(&self, kept: &MemoryBackend) {
+        self.backend.restore(kept);
+    }
+
     /// A second process beside this one.
     pub(crate) fn replica(&self, seed: u64) -> Engine {
         let counts = PartitionCounts::new(4, 2, 2).unwrap();

@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, Options, SqliteBackend};
+use ff_backend_valkey::ValkeyBackend;
 use ff_core::fabric::Fabric;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
-use tempfile::TempDir;
+use ff_valkey_server::Standalone;
 
 /// When every store in memory begins.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -39,7 +40,8 @@ pub(crate) struct EngineHarness {
     pub(crate) engine: Engine,
     pub(crate) host: Arc<VirtualHost>,
     clock: Box<dyn Fn(Duration) + Send + Sync>,
-    _folder: Option<TempDir>,
+    /// What must live as long as the store: a folder, or a server.
+    _keeps: Option<Box<dyn std::any::Any + Send + Sync>>,
 }
 
 impl EngineHarness {
@@ -60,8 +62,27 @@ impl EngineHarness {
         let store = Arc::new(SqliteBackend::open(&options).unwrap());
         let clock = Arc::clone(&store);
         let mut harness = Self::over(store, move |by| clock.advance_clock(by), adjust);
-        harness._folder = Some(folder);
+        harness._keeps = Some(Box::new(folder));
         harness
+    }
+
+    /// Over a Valkey server of its own.
+    pub(crate) async fn valkey(adjust: impl FnOnce(&mut Config)) -> Self {
+        let server = Standalone::start(Default::default()).await;
+        let mut harness = Self::at(vec![server.url()], adjust).await;
+        harness._keeps = Some(Box::new(server));
+        harness
+    }
+
+    /// Over the Valkey servers at these addresses.
+    pub(crate) async fn at(urls: Vec<String>, adjust: impl FnOnce(&mut Config)) -> Self {
+        let options = ff_backend_valkey::Options {
+            urls,
+            ..ff_backend_valkey::Options::new("")
+        };
+        let store = Arc::new(ValkeyBackend::open(&options).await.unwrap());
+        let clock = Arc::clone(&store);
+        Self::over(store, move |by| clock.advance_clock(by), adjust)
     }
 
     /// Over any store whose clock `clock` moves.
@@ -80,7 +101,7 @@ impl EngineHarness {
             engine,
             host,
             clock: Box::new(clock),
-            _folder: None,
+            _keeps: None,
         }
     }
 }

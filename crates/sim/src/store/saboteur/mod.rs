@@ -36,6 +36,8 @@ pub enum Sabotage {
     NoFence,
     /// Versions are not compared.
     NoVersionCheck,
+    /// What was decided from counters lands although a failover has put them back.
+    NoGeneration,
     /// Transactions land however late they are.
     NoNotAfter,
     /// Counters move although the record beside them does not.
@@ -60,9 +62,10 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// Every one of them.
-    pub const ALL: [Sabotage; 12] = [
+    pub const ALL: [Sabotage; 13] = [
         Sabotage::NoFence,
         Sabotage::NoVersionCheck,
+        Sabotage::NoGeneration,
         Sabotage::NoNotAfter,
         Sabotage::IncrementsApart,
         Sabotage::OutboxDropped,

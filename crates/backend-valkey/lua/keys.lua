@@ -1,0 +1,12 @@
+-- The keys of a partition, after its prefix: "{fp:12}:". src/keys.rs names the records and lists them for people.
+
+local DUE = 'due'            -- sorted set: records by the moment they need attention
+local NUDGED = 'nudged'      -- sorted set: records that were nudged, by when
+local STAMPS = 'stamps'      -- hash: the last nudge of each record; field "last" counts nudges, "told" lines of the feed
+local QUEUES = 'queues'      -- sorted set, by name: non-empty queues with their signatures
+local CAUSES = 'causes'      -- set: what holds work back here
+local EXECUTIONS = 'executions'  -- sorted set: executions by creation
+local OPEN = 'open'          -- sorted set: those that have not ended
+local DEPTH = 'depth'        -- hash: executions by lane and state
+local FEED = 'feed'          -- stream: what happened
+local FIELDS_OF_HISTORY = 'h:'

@@ -1,0 +1,48 @@
+-- load: records, counters, blobs and nudges, each load at one moment.
+--
+-- ask[4]: loads; each {prefix, names, with gates, counters, blobs}
+--   counters: {name, field} …   blobs: {key, field} …
+-- answers, one each: {records, gates, counters, blobs}
+--   records: {version, body, claim, stamp} or false …   gates: {name, version, body} …
+--   counters: values …   blobs: {bytes, type} or false …
+
+-- What is kept of a record; nil when it does not exist.
+local function read_record(key)
+  local found = call('HMGET', key, 'version', 'body', 'claim', 'expires', 'flow')
+  if not found[1] or (found[4] and tonumber(found[4]) <= now) then return nil end
+  return found
+end
+
+local function load_one(load)
+  local prefix, records, gates, counters, blobs = load[1], {}, {}, {}, {}
+  local gate_is_read = {}
+  for i, name in ipairs(load[2] or {}) do
+    local stamp = call('HGET', prefix .. STAMPS, name)
+    local found = read_record(prefix .. name)
+    if found then
+      records[i] = {found[1], found[2], found[3] or '', stamp or ''}
+      local flow = load[3] and found[5]
+      if flow and flow ~= '' and not gate_is_read[flow] then
+        gate_is_read[flow] = true
+        local gate = read_record(prefix .. 'gate:' .. flow)
+        if gate then gates[#gates + 1] = {flow, gate[1], gate[2]} end
+      end
+    else
+      records[i] = {'', '', '', stamp or ''}
+    end
+  end
+  for i, counter in ipairs(load[4] or {}) do
+    counters[i] = call('HGET', prefix .. counter[1], counter[2]) or '0'
+  end
+  for i, blob in ipairs(load[5] or {}) do
+    local found = call('HMGET', prefix .. blob[1], blob[2], blob[2] .. '_type')
+    blobs[i] = found[1] and {found[1], found[2] or ''} or {}
+  end
+  return {records, gates, counters, blobs}
+end
+
+offer('load', function(ask)
+  local answers = {}
+  for i, load in ipairs(ask[4]) do answers[i] = load_one(load) end
+  return answers
+end, {'no-writes'})

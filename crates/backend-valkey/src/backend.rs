@@ -1,0 +1,112 @@
+//! The store as a [`Backend`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ff_backend::budget::{BudgetCall, BudgetReply};
+use ff_backend::due::{Due, DuePage};
+use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
+use ff_backend::hint::HintStream;
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::{Page, Query};
+use ff_backend::quota::{QuotaCall, QuotaReply};
+use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::settings::{SettingsOp, SettingsReply};
+use ff_backend::transaction::{CommitError, Committed, Transaction};
+use ff_backend::{Backend, Result};
+use ff_core::partition::Partition;
+use ff_core::time::{Duration, Timestamp};
+
+use crate::error::OpenError;
+use crate::library::Function;
+use crate::open::open;
+use crate::options::Options;
+use crate::shared::Shared;
+
+/// A Valkey server or cluster. Cheap to clone; every clone shares the connections.
+#[derive(Clone)]
+pub struct ValkeyBackend {
+    shared: Arc<Shared>,
+}
+
+impl ValkeyBackend {
+    /// Connects, checks that the server can be used, and loads the library.
+    pub async fn open(options: &Options) -> std::result::Result<Self, OpenError> {
+        Ok(Self {
+            shared: open(options).await?,
+        })
+    }
+
+    /// Moves the clock that this process asks the store's functions to use. Only tests have a reason to.
+    pub fn advance_clock(&self, by: Duration) {
+        self.shared.advance_clock(by);
+    }
+}
+
+impl std::fmt::Debug for ValkeyBackend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ValkeyBackend").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The store's time; proves that it answers.
+    pub(crate) async fn ping(&self) -> Result<Timestamp> {
+        let mut ask = self.ask(1);
+        ask.list(0);
+        let reply = self.call(Function::Read, Partition::flow(0), ask).await?;
+        self.was_told(reply.now);
+        Ok(reply.now)
+    }
+}
+
+#[async_trait]
+impl Backend for ValkeyBackend {
+    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+        self.shared.load(loads).await
+    }
+
+    async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
+        self.shared.commit(batch).await
+    }
+
+    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+        self.shared.reserve(ask).await
+    }
+
+    async fn due(&self, ask: Due) -> Result<DuePage> {
+        self.shared.due(ask).await
+    }
+
+    async fn list(&self, query: Query) -> Result<Page> {
+        self.shared.list(query).await
+    }
+
+    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+        self.shared.budget(calls).await
+    }
+
+    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
+        self.shared.quota(calls).await
+    }
+
+    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
+        self.shared.append(batch).await
+    }
+
+    async fn read(&self, range: FrameRange) -> Result<Frames> {
+        self.shared.read(range).await
+    }
+
+    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
+        self.shared.settings(ops).await
+    }
+
+    fn hints(&self) -> HintStream {
+        HintStream::new(self.shared.hints.subscribe())
+    }
+
+    async fn ping(&self) -> Result<Timestamp> {
+        self.shared.ping().await
+    }
+}

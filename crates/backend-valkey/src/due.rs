@@ -1,0 +1,142 @@
+//! What needs attention, over partitions of every family.
+
+use std::collections::BTreeMap;
+
+use ff_backend::Result;
+use ff_backend::due::{Due, DueItem, DueKey, DuePage};
+use ff_core::partition::{Family, Partition};
+use ff_core::time::{Timestamp, earliest};
+use futures::future::try_join_all;
+use redis::Value;
+
+use crate::error::corrupt;
+use crate::keys::{prefix, record_key};
+use crate::library::Function;
+use crate::reply::{list, moment, text, values};
+use crate::shared::{Shared, locked};
+use crate::watch::Marks;
+
+/// Partitions in one call at most.
+const CALL_MAX: usize = 1_024;
+
+/// From how many partitions on it is worth to ask first which of them were written to.
+const SWEEP_MIN: usize = 8;
+
+/// What one partition has to do, as far as it was read.
+struct Agenda {
+    partition: Partition,
+    now: Timestamp,
+    items: Vec<DueItem>,
+    next: Option<Timestamp>,
+}
+
+impl Agenda {
+    /// The first thing there is to do.
+    fn first(&self) -> Option<Timestamp> {
+        earliest([self.items.iter().map(|item| item.due_at).min(), self.next])
+    }
+}
+
+impl Shared {
+    /// What is due in these partitions, longest overdue first.
+    pub(crate) async fn due(&self, ask: Due) -> Result<DuePage> {
+        let mut partitions = ask.partitions;
+        partitions.sort_unstable();
+        partitions.dedup();
+        let marks = if partitions.len() < SWEEP_MIN {
+            None
+        } else {
+            self.marks().await
+        };
+        let mut next = self.leave_out_idle(&mut partitions, marks.as_ref());
+        let asked = partitions.into_iter().map(|partition| (partition, ())).collect();
+        let groups = self.groups(asked, CALL_MAX).into_iter();
+        let calls = groups.map(|group| self.due_group(group, ask.limit));
+        let agendas: Vec<Agenda> = try_join_all(calls).await?.into_iter().flatten().collect();
+        if let Some(marks) = &marks {
+            let mut watch = locked(&self.agendas);
+            for agenda in &agendas {
+                watch.saw(agenda.partition, marks.of(agenda.partition), agenda.first());
+            }
+        }
+        let now = match agendas
+            .iter()
+            .map(|agenda| agenda.now)
+            .min()
+            .or_else(|| self.estimated_now())
+        {
+            Some(now) => now,
+            None => self.ping().await?,
+        };
+        next = earliest([next, earliest(agendas.iter().map(|agenda| agenda.next))]);
+        let mut items: Vec<DueItem> = agendas.into_iter().flat_map(|agenda| agenda.items).collect();
+        items.sort_by(|a, b| (a.due_at, &a.key, a.partition).cmp(&(b.due_at, &b.key, b.partition)));
+        next = earliest([next, items.get(ask.limit).map(|item| item.due_at)]);
+        items.truncate(ask.limit);
+        Ok(DuePage { now, items, next })
+    }
+
+    /// Leaves out partitions that nobody wrote to and in which nothing is due; answers when the first thing is.
+    fn leave_out_idle(&self, partitions: &mut Vec<Partition>, marks: Option<&Marks>) -> Option<Timestamp> {
+        let (marks, now) = (marks?, self.estimated_now()?);
+        let (mut watch, mut next) = (locked(&self.agendas), None);
+        partitions.retain(|partition| match watch.unchanged(*partition, marks.of(*partition)) {
+            Some(first) if first.is_none_or(|at| !at.has_come(now)) => {
+                next = earliest([next, first]);
+                false
+            }
+            _ => true,
+        });
+        next
+    }
+
+    async fn due_group(&self, group: Vec<(Partition, ())>, limit: usize) -> Result<Vec<Agenda>> {
+        let mut ask = self.ask(2);
+        ask.number(i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX));
+        ask.each(group.iter(), |ask, (partition, ())| {
+            ask.text(prefix(*partition));
+        });
+        let reply = self.call(Function::Due, group[0].0, ask).await?;
+        self.was_told(reply.now);
+        let answers = group.into_iter().zip(list(reply.answer)?);
+        answers
+            .map(|((partition, ()), answer)| agenda(partition, answer, reply.now))
+            .collect()
+    }
+}
+
+/// A record whose timer has come and that was nudged is reported once, since the earlier of both.
+fn agenda(partition: Partition, answer: Value, now: Timestamp) -> Result<Agenda> {
+    let [timers, nudges] = values(answer)?;
+    let mut since: BTreeMap<DueKey, Timestamp> = BTreeMap::new();
+    let mut next = None;
+    for found in [timers, nudges] {
+        for pair in list(found)?.chunks_exact(2) {
+            let (key, at) = (due_key(partition, text(&pair[0])?)?, moment(&pair[1])?);
+            if at.has_come(now) {
+                let first = since.entry(key).or_insert(at);
+                *first = at.min(*first);
+            } else {
+                next = earliest([next, Some(at)]);
+            }
+        }
+    }
+    let items = since
+        .into_iter()
+        .map(|(key, due_at)| DueItem { partition, key, due_at });
+    Ok(Agenda {
+        partition,
+        now,
+        items: items.collect(),
+        next,
+    })
+}
+
+fn due_key(partition: Partition, name: &str) -> Result<DueKey> {
+    let id = || name.split_once(':').map_or(name, |(_, id)| id);
+    Ok(match partition.family {
+        Family::Flow => DueKey::Record(record_key(partition, name)?),
+        Family::Budget => DueKey::Budget(id().parse().map_err(corrupt)?),
+        Family::Quota => DueKey::Quota(id().parse().map_err(corrupt)?),
+    })
+}

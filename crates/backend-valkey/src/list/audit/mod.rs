@@ -1,0 +1,100 @@
+//! All records of a partition with the index entries that are kept for them: executions and flows by age, then everything
+//! that belongs to them by name. What an idempotency key stands for is in no index, and so not here.
+
+mod entries;
+
+use ff_backend::query::{AuditRow, Rows};
+use ff_backend::{Error, Result};
+use ff_core::partition::{Family, Partition};
+use ff_core::record::RecordKey;
+use serde::{Deserialize, Serialize};
+
+use super::Found;
+use super::cursor::Cut;
+use super::reader::Reader;
+use super::walk::{Names, Order, Place, Walk};
+use crate::keys::{EXECUTIONS, FLOWS, INDEX, record_key};
+
+/// How the records of one kind are found.
+struct Section {
+    set: &'static str,
+    order: Order,
+    begin: &'static str,
+}
+
+const SECTIONS: [Section; 7] = [
+    Section::by_age(EXECUTIONS, "execution:"),
+    Section::by_age(FLOWS, "flow:"),
+    Section::by_name("attempt:"),
+    Section::by_name("edge_from:"),
+    Section::by_name("gate:"),
+    Section::by_name("signal:"),
+    Section::by_name("waitpoint:"),
+];
+
+/// How far the audit has come.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    section: usize,
+    place: Place,
+}
+
+pub(super) async fn audit(reader: &mut Reader<'_>, partition: Partition, cut: &Cut) -> Found {
+    let mut after = cut.after::<Progress>()?;
+    let first = after.as_ref().map_or(0, |after| after.section);
+    if first >= SECTIONS.len() {
+        return Err(Error::InvalidCursor);
+    }
+    let mut rows: Vec<AuditRow> = Vec::new();
+    for (section, of) in SECTIONS.iter().enumerate().skip(first) {
+        if partition.family != Family::Flow {
+            break;
+        }
+        let place = after.take().map(|after| after.place);
+        let mut walk = of.walk(partition, place.as_ref());
+        loop {
+            let mut places = walk.next(reader, cut.limit - rows.len()).await?;
+            let keys = places.iter().map(|place| of.record_key(partition, &place.name));
+            let keys: Vec<RecordKey> = keys.collect::<Result<_>>()?;
+            let Some(place) = places.pop() else { break };
+            rows.extend(entries::audited(reader, partition, keys).await?);
+            if rows.len() == cut.limit {
+                let next = cut.cursor(&Progress { section, place })?;
+                return Ok((Rows::Audit(rows), Some(next)));
+            }
+        }
+    }
+    Ok((Rows::Audit(rows), None))
+}
+
+impl Section {
+    const fn by_age(set: &'static str, begin: &'static str) -> Self {
+        Self {
+            set,
+            order: Order::Ascending,
+            begin,
+        }
+    }
+
+    const fn by_name(begin: &'static str) -> Self {
+        Self {
+            set: INDEX,
+            order: Order::ByName,
+            begin,
+        }
+    }
+
+    fn walk(&self, partition: Partition, after: Option<&Place>) -> Walk {
+        let sets = [(partition, self.set.to_owned())];
+        Walk::new(sets, self.order, Names::of_records(self.begin), after)
+    }
+
+    fn record_key(&self, partition: Partition, name: &str) -> Result<RecordKey> {
+        let name = match (self.begin, name.rsplit_once(':')) {
+            // An edge is listed under the execution it comes from.
+            ("edge_from:", Some((_, id))) => format!("edge:{id}"),
+            (begin, _) => format!("{begin}{name}"),
+        };
+        record_key(partition, &name)
+    }
+}

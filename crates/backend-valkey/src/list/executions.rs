@@ -1,0 +1,76 @@
+//! Executions by filter, newest first: a walk along the narrowest set for the filter, which looks at each execution it meets.
+
+use ff_backend::query::{ExecutionFilter, Rows};
+use ff_core::partition::{Family, Partition};
+use ff_core::record::{Execution, Record};
+use ff_core::state::{PublicState, public_state};
+
+use super::Found;
+use super::cursor::Cut;
+use super::reader::Reader;
+use super::walk::{Names, Order, Place, Walk};
+use crate::keys::{EXECUTIONS, OPEN, in_state, tag};
+
+pub(super) async fn executions(reader: &mut Reader<'_>, filter: &ExecutionFilter, cut: &Cut) -> Found {
+    let order = Order::NewestFirst {
+        from: filter.created_from,
+        before: filter.created_before,
+    };
+    let set = narrowest(filter);
+    let sets = partitions(reader, filter)
+        .into_iter()
+        .map(|partition| (partition, set.clone()));
+    let after = cut.after::<Place>()?;
+    let walk = Walk::new(sets, order, Names::of_records("execution:"), after.as_ref());
+    let page = reader.page(cut, walk, |record, version| match record {
+        Record::Execution(execution) if admits(filter, &execution) => Some((*execution, version)),
+        _ => None,
+    });
+    let (rows, next) = page.await?;
+    Ok((Rows::Executions(rows), next))
+}
+
+/// Members live where their flow does.
+fn partitions(reader: &Reader<'_>, filter: &ExecutionFilter) -> Vec<Partition> {
+    let counts = reader.shared.counts;
+    match filter.flow_id {
+        Some(flow_id) => vec![counts.of_flow(flow_id)],
+        None => counts.all(Family::Flow).collect(),
+    }
+}
+
+/// The set that leads past the fewest executions nobody asked for.
+fn narrowest(filter: &ExecutionFilter) -> String {
+    if let Some((key, value)) = &filter.tag {
+        return tag(key, value);
+    }
+    match filter.state {
+        // The usual end has no set of its own.
+        None | Some(PublicState::Completed) => EXECUTIONS.to_owned(),
+        Some(state) if state.is_terminal() => in_state(state),
+        Some(_) => OPEN.to_owned(),
+    }
+}
+
+fn admits(filter: &ExecutionFilter, execution: &Execution) -> bool {
+    let definition = &execution.definition;
+    let created_at = definition.created_at;
+    agrees(filter.namespace.as_ref(), &definition.namespace)
+        && agrees(filter.lane.as_ref(), &definition.lane)
+        && agrees(filter.state.as_ref(), &public_state(execution))
+        && agrees(filter.kind.as_ref(), &definition.kind)
+        && has_tag(filter, execution)
+        && filter.flow_id.is_none_or(|flow_id| definition.flow == Some(flow_id))
+        && filter.created_from.is_none_or(|from| created_at >= from)
+        && filter.created_before.is_none_or(|before| created_at < before)
+}
+
+fn has_tag(filter: &ExecutionFilter, execution: &Execution) -> bool {
+    let tag = filter.tag.as_ref();
+    tag.is_none_or(|(key, value)| execution.tags.get(key) == Some(value))
+}
+
+/// Whether a value is the wanted one, if any is.
+pub(super) fn agrees<T: PartialEq>(wanted: Option<&T>, value: &T) -> bool {
+    wanted.is_none_or(|wanted| wanted == value)
+}

@@ -1,0 +1,205 @@
+//! The feeds of partitions, oldest line first: what waits longest comes first, so that no feed keeps another waiting.
+
+use ff_backend::query::{FeedLine, FeedPosition, Query, Rows};
+use ff_backend::{Error, Result};
+use ff_core::limits::PAGE_MAX;
+use ff_core::name::LaneId;
+use ff_core::partition::{Family, Partition};
+use ff_core::record::{HistoryLine, HistorySubject, RecordKey};
+use ff_core::time::{Duration, Timestamp};
+use redis::Value;
+
+use super::Found;
+use super::reader::{Command, Question, Reader};
+use crate::error::corrupt;
+use crate::keys::{FEED, record_key, unescaped};
+use crate::record::{AboutLine, parse_line};
+use crate::reply::{list, text, values};
+
+/// How long a line is shown. It is kept until as many others as a feed holds have come after it.
+const SHOWN_FOR: Duration = Duration::from_hours(24);
+/// Lines of each feed that are read at once at least.
+const CHUNK_MIN: usize = 8;
+/// Times that feeds are read for one page.
+const READS_MAX: usize = 4;
+
+/// A feed that is being read.
+struct Feed {
+    partition: Partition,
+    /// The last position the reader saw, or that was read.
+    after: Option<FeedPosition>,
+    has_more: bool,
+}
+
+/// A line that was read and not parsed yet.
+type Raw = (FeedPosition, Partition, Value);
+
+pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, Option<FeedPosition>)], query: &Query) -> Found {
+    if query.after.is_some() {
+        return Err(Error::InvalidCursor);
+    }
+    let limit = query.limit.clamp(1, PAGE_MAX);
+    let hidden = hidden_until(reader).await?;
+    let of_flows = asked.iter().filter(|(partition, _)| partition.family == Family::Flow);
+    let mut feeds: Vec<Feed> = of_flows
+        .map(|(partition, after)| Feed::new(*partition, *after))
+        .collect();
+    let mut lines = Vec::new();
+    for round in 0..READS_MAX {
+        feeds.retain(|feed| feed.has_more);
+        if feeds.is_empty() || lines.len() >= limit {
+            break;
+        }
+        let chunk = (2 * limit).div_ceil(feeds.len()).clamp(CHUNK_MIN, limit.max(CHUNK_MIN));
+        let questions = feeds.iter().map(|feed| feed.question(hidden, chunk));
+        let answers = reader.ask(questions.collect()).await?;
+        for (feed, answer) in feeds.iter_mut().zip(answers) {
+            let entries = answer.into_iter().map(list).collect::<Result<Vec<_>>>()?;
+            match feed.absorb(entries, hidden, chunk)? {
+                Some(found) => lines.extend(found),
+                // What was read before is shown; the reader's next question finds out.
+                None if round > 0 => feed.has_more = false,
+                None => return Err(expired(reader, feed.partition, hidden).await?),
+            }
+        }
+    }
+    lines.sort_unstable_by_key(|(position, partition, _)| (*position, *partition));
+    lines.truncate(limit);
+    let rows = lines.into_iter().map(parse).collect::<Result<_>>()?;
+    Ok((Rows::Feed(rows), None))
+}
+
+/// Lines of this moment and before are not shown any more.
+async fn hidden_until(reader: &Reader<'_>) -> Result<Timestamp> {
+    let now = match reader.shared.estimated_now() {
+        Some(now) => now,
+        None => reader.shared.ping().await?,
+    };
+    Ok(now - SHOWN_FOR)
+}
+
+impl Feed {
+    const fn new(partition: Partition, after: Option<FeedPosition>) -> Self {
+        Self {
+            partition,
+            after,
+            has_more: true,
+        }
+    }
+
+    /// Reads the entry of the position the reader has seen, and those after it: if that one is there, nothing was trimmed.
+    fn question(&self, hidden: Timestamp, chunk: usize) -> Question {
+        let commands = match self.after {
+            Some(after) => vec![entry_of(after), range(next_position(after), chunk)],
+            None => vec![range(first_shown(hidden), chunk)],
+        };
+        (self.partition, commands)
+    }
+
+    /// The lines after the position that was asked for; `None` when the feed does not show all there ever was after it.
+    fn absorb(&mut self, entries: Vec<Vec<Value>>, hidden: Timestamp, chunk: usize) -> Result<Option<Vec<Raw>>> {
+        self.has_more = entries.last().is_some_and(|after| after.len() == chunk);
+        let mut lines = Vec::new();
+        for entry in entries.into_iter().flatten() {
+            lines.extend(raw(self.partition, entry)?);
+        }
+        if let Some(after) = self.after {
+            let Some(position) = lines.iter().position(|(position, ..)| *position == after) else {
+                return Ok(None);
+            };
+            lines.drain(..=position);
+        }
+        if lines
+            .first()
+            .is_some_and(|(position, ..)| *position < first_shown(hidden))
+        {
+            return Ok(None);
+        }
+        self.after = lines.last().map(|(position, ..)| *position).or(self.after);
+        Ok(Some(lines))
+    }
+}
+
+/// The entry that holds the line at a position: the last one of its moment that does not begin after it.
+fn entry_of(position: FeedPosition) -> Command {
+    let FeedPosition { millis, sequence } = position;
+    Command::new("XREVRANGE", FEED).args([&format!("{millis}-{sequence}"), &format!("{millis}-0"), "COUNT", "1"])
+}
+
+const fn next_position(position: FeedPosition) -> FeedPosition {
+    FeedPosition {
+        sequence: position.sequence + 1,
+        ..position
+    }
+}
+
+fn range(from: FeedPosition, count: usize) -> Command {
+    let from = format!("{}-{}", from.millis, from.sequence);
+    Command::new("XRANGE", FEED)
+        .args([&from, "+", "COUNT"])
+        .arg(count.to_string())
+}
+
+fn first_shown(hidden: Timestamp) -> FeedPosition {
+    FeedPosition {
+        millis: hidden.as_millis() + 1,
+        sequence: 0,
+    }
+}
+
+async fn expired(reader: &mut Reader<'_>, partition: Partition, hidden: Timestamp) -> Result<Error> {
+    let oldest = reader
+        .ask_each(vec![(partition, range(first_shown(hidden), 1))])
+        .await?;
+    let oldest = oldest.into_iter().map(list).collect::<Result<Vec<_>>>()?.concat();
+    let oldest = match oldest.into_iter().next() {
+        Some(entry) => raw(partition, entry)?.into_iter().next(),
+        None => None,
+    };
+    Ok(Error::CursorExpired {
+        partition,
+        oldest: oldest.map(|(position, ..)| position),
+    })
+}
+
+/// The lines of an entry. Its id is their time and the number of the first of them.
+fn raw(partition: Partition, entry: Value) -> Result<Vec<Raw>> {
+    let [id, fields] = values(entry)?;
+    let id = text(&id)?;
+    let (millis, first) = id.split_once('-').ok_or_else(|| corrupt(format!("position {id:?}")))?;
+    let (millis, first): (u64, u64) = (millis.parse().map_err(corrupt)?, first.parse().map_err(corrupt)?);
+    let lines = list(fields)?.into_iter().skip(1).step_by(2);
+    let lines = lines.zip(first..).map(|(line, sequence)| {
+        let position = FeedPosition { millis, sequence };
+        (position, partition, line)
+    });
+    Ok(lines.collect())
+}
+
+fn parse((position, partition, line): Raw) -> Result<FeedLine> {
+    Ok((partition, position, parse_told(partition, text(&line)?)?))
+}
+
+/// A line of a feed: `<record> <namespace>/<lane> <kind> <flow> <line>`, with nothing between two spaces where there is none.
+fn parse_told(partition: Partition, told: &str) -> Result<HistoryLine> {
+    let unknown = || corrupt(format!("a line of a feed: {told:?}"));
+    let mut parts = told.splitn(5, ' ');
+    let mut next = || parts.next().ok_or_else(unknown);
+    let subject = match record_key(partition, next()?)? {
+        RecordKey::Execution(id) => HistorySubject::Execution(id),
+        RecordKey::Flow(id) => HistorySubject::Flow(id),
+        _ => return Err(unknown()),
+    };
+    let (namespace, lane) = next()?.split_once('/').ok_or_else(unknown)?;
+    let given = |text: &'_ str| !text.is_empty();
+    let kind = next()?.to_owned();
+    let flow = next()?;
+    let about = AboutLine {
+        subject,
+        namespace: unescaped(namespace)?,
+        lane: given(lane).then(|| LaneId::parse(lane)).transpose().map_err(corrupt)?,
+        flow_id: given(flow).then(|| flow.parse()).transpose().map_err(corrupt)?,
+        kind,
+    };
+    parse_line(next()?, &about)
+}

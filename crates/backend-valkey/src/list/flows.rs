@@ -1,0 +1,40 @@
+//! Flows by filter, newest first.
+
+use ff_backend::query::{FlowFilter, Rows};
+use ff_core::partition::Family;
+use ff_core::record::{Flow, Record};
+
+use super::Found;
+use super::cursor::Cut;
+use super::executions::agrees;
+use super::reader::Reader;
+use super::walk::{Names, Order, Place, Walk};
+use crate::keys::{FLOWS, tag};
+
+pub(super) async fn flows(reader: &mut Reader<'_>, filter: &FlowFilter, cut: &Cut) -> Found {
+    let order = Order::NewestFirst {
+        from: None,
+        before: None,
+    };
+    let set = filter
+        .tag
+        .as_ref()
+        .map_or_else(|| FLOWS.to_owned(), |(key, value)| tag(key, value));
+    let partitions = reader.shared.counts.all(Family::Flow);
+    let sets = partitions.map(|partition| (partition, set.clone()));
+    let after = cut.after::<Place>()?;
+    let walk = Walk::new(sets, order, Names::of_records("flow:"), after.as_ref());
+    let page = reader.page(cut, walk, |record, version| match record {
+        Record::Flow(flow) if admits(filter, &flow) => Some((*flow, version)),
+        _ => None,
+    });
+    let (rows, next) = page.await?;
+    Ok((Rows::Flows(rows), next))
+}
+
+fn admits(filter: &FlowFilter, flow: &Flow) -> bool {
+    let tag = filter.tag.as_ref();
+    agrees(filter.namespace.as_ref(), &flow.namespace)
+        && agrees(filter.kind.as_ref(), &flow.kind)
+        && tag.is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
+}

@@ -1,0 +1,96 @@
+//! Records by name, and pages of the records a walk leads to.
+
+use ff_backend::Result;
+use ff_backend::query::Cursor;
+use ff_backend::transaction::Version;
+use ff_core::partition::Partition;
+use ff_core::record::{Record, RecordKey};
+use ff_core::time::Timestamp;
+use redis::Value;
+
+use super::VISITED_MAX;
+use super::cursor::Cut;
+use super::reader::{Command, Reader};
+use super::walk::{Place, Walk};
+use crate::keys::name;
+use crate::record::{decode, parse_version};
+use crate::reply::{bytes, list, number, optional_text};
+
+/// Records that are read at once at most, when a filter leaves out most of them.
+const BATCH_MAX: usize = 500;
+
+/// The fields a record is made of.
+pub(super) const FIELDS: [&str; 4] = ["version", "body", "claim", "expires"];
+
+impl Reader<'_> {
+    /// The records with these keys, those that exist.
+    pub(super) async fn records(
+        &mut self,
+        keys: Vec<(Partition, RecordKey)>,
+    ) -> Result<Vec<Option<(Record, Version)>>> {
+        let command = |key: &RecordKey| Command::new("HMGET", name(key)).args(FIELDS);
+        let commands = keys.iter().map(|(partition, key)| (*partition, command(key)));
+        let replies = self.ask_each(commands.collect()).await?;
+        let now = self.now().unwrap_or_default();
+        let found = keys.iter().zip(replies);
+        found.map(|((_, key), reply)| record(key, list(reply)?, now)).collect()
+    }
+
+    /// A page of what `keep` makes of the records that a walk leads to.
+    pub(super) async fn page<R>(
+        &mut self,
+        cut: &Cut,
+        mut walk: Walk,
+        keep: impl Fn(Record, Version) -> Option<R> + Send,
+    ) -> Result<(Vec<R>, Option<Cursor>)> {
+        let (mut rows, mut last, mut visited) = (Vec::new(), None, 0);
+        let mut batch = cut.limit;
+        while rows.len() < cut.limit && visited < VISITED_MAX {
+            let places = walk.next(self, batch).await?;
+            if places.is_empty() {
+                return Ok((rows, None));
+            }
+            visited += places.len();
+            // Whatever is left out, more of it is likely to follow.
+            batch = (2 * batch).min(BATCH_MAX.max(cut.limit));
+            let records = self.at(&walk, &places).await?;
+            for (place, record) in places.into_iter().zip(records) {
+                if rows.len() == cut.limit {
+                    return page_until(cut, rows, last, true);
+                }
+                rows.extend(record.and_then(|(record, version)| keep(record, version)));
+                last = Some(place);
+            }
+        }
+        page_until(cut, rows, last, walk.has_more())
+    }
+
+    async fn at(&mut self, walk: &Walk, places: &[Place]) -> Result<Vec<Option<(Record, Version)>>> {
+        let keys = places.iter().map(|place| {
+            let key = walk.record_key(place)?;
+            Ok((Partition::flow(place.partition), key))
+        });
+        self.records(keys.collect::<Result<_>>()?).await
+    }
+}
+
+fn page_until<R>(cut: &Cut, rows: Vec<R>, last: Option<Place>, has_more: bool) -> Result<(Vec<R>, Option<Cursor>)> {
+    let last = last.filter(|_| has_more);
+    let next = last.map(|place| cut.cursor(&place)).transpose()?;
+    Ok((rows, next))
+}
+
+/// The record that stands in [`FIELDS`]. One whose time to live is over is gone.
+pub(super) fn record(key: &RecordKey, fields: Vec<Value>, now: Timestamp) -> Result<Option<(Record, Version)>> {
+    let mut fields = fields.into_iter();
+    let mut next = || fields.next().unwrap_or(Value::Nil);
+    let (version, body, claim, expires) = (next(), next(), next(), next());
+    let Some(version) = parse_version(optional_text(&version)?.unwrap_or_default())? else {
+        return Ok(None);
+    };
+    if optional_text(&expires)?.is_some() && Timestamp::from_millis(number(&expires)?).has_come(now) {
+        return Ok(None);
+    }
+    let record = decode(key, &bytes(body)?, optional_text(&claim)?.unwrap_or_default())?;
+    Ok(Some((record, version)))
+}

@@ -1,0 +1,110 @@
+//! Reading records, counters, blobs and nudges.
+
+use ff_backend::Result;
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::transaction::NudgeStamp;
+use ff_core::name::ContentType;
+use ff_core::partition::Partition;
+use ff_core::payload::Payload;
+use ff_core::record::RecordKey;
+use futures::future::try_join_all;
+use redis::Value;
+
+use crate::call::Reply;
+use crate::error::corrupt;
+use crate::keys::{blob, blob_owner, counter, name, prefix};
+use crate::library::Function;
+use crate::record::{decode, parse_version};
+use crate::reply::{bytes, list, number, optional_text, text, values};
+use crate::shared::Shared;
+
+/// Loads in one call at most.
+const CALL_MAX: usize = 64;
+
+impl Shared {
+    /// Each partition as it stands, as far as was asked.
+    pub(crate) async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
+        let asked = loads.into_iter().enumerate();
+        let asked = asked.map(|(number, load)| (load.partition, (number, load))).collect();
+        let calls = self
+            .groups(asked, CALL_MAX)
+            .into_iter()
+            .map(|group| self.load_group(group));
+        let mut snapshots: Vec<(usize, Snapshot)> = try_join_all(calls).await?.into_iter().flatten().collect();
+        snapshots.sort_unstable_by_key(|(number, _)| *number);
+        Ok(snapshots.into_iter().map(|(_, snapshot)| snapshot).collect())
+    }
+
+    async fn load_group(&self, group: Vec<(Partition, (usize, Load))>) -> Result<Vec<(usize, Snapshot)>> {
+        let mut ask = self.ask(1);
+        ask.list(group.len());
+        for (partition, (_, load)) in &group {
+            ask.list(5).text(prefix(*partition));
+            ask.each(load.records.iter(), |ask, key| {
+                ask.text(name(key));
+            });
+            ask.flag(load.with_gates);
+            ask.each(load.counters.iter(), |ask, key| {
+                let (owner, field) = counter(*key);
+                ask.list(2).text(owner).text(field);
+            });
+            ask.each(load.blobs.iter(), |ask, key| {
+                ask.list(2).text(blob_owner(*key)).text(blob(*key).1);
+            });
+        }
+        let mut reply = self.call(Function::Load, group[0].0, ask).await?;
+        self.was_told(reply.now);
+        let answers = list(std::mem::replace(&mut reply.answer, Value::Nil))?;
+        let loads = group.into_iter().map(|(_, load)| load).zip(answers);
+        loads
+            .map(|((number, load), answer)| Ok((number, snapshot(load, answer, &reply)?)))
+            .collect()
+    }
+}
+
+fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
+    let mut snapshot = Snapshot::empty(load.partition, reply.now);
+    snapshot.generation = reply.generation;
+    let [records, gates, counters, blobs] = values(answer)?;
+    for (key, found) in load.records.into_iter().zip(list(records)?) {
+        let [version, body, claim, stamp] = values(found)?;
+        if let Some(stamp) = optional_text(&stamp)? {
+            snapshot
+                .nudges
+                .insert(key.clone(), NudgeStamp(stamp.parse().map_err(corrupt)?));
+        }
+        if let Some(version) = parse_version(text(&version)?)? {
+            let record = decode(&key, &bytes(body)?, text(&claim)?)?;
+            snapshot.records.insert(key, (record, version));
+        }
+    }
+    for gate in list(gates)? {
+        let [flow_id, version, body] = values(gate)?;
+        let key = RecordKey::Gate(text(&flow_id)?.parse().map_err(corrupt)?);
+        if let Some(version) = parse_version(text(&version)?)? {
+            let record = decode(&key, &bytes(body)?, "")?;
+            snapshot.records.insert(key, (record, version));
+        }
+    }
+    for (key, value) in load.counters.into_iter().zip(list(counters)?) {
+        snapshot.counters.insert(key, number(&value)?);
+    }
+    for (key, found) in load.blobs.into_iter().zip(list(blobs)?) {
+        let mut found = list(found)?.into_iter();
+        if let (Some(content), Some(content_type)) = (found.next(), found.next()) {
+            snapshot.blobs.insert(key, payload(content, &content_type)?);
+        }
+    }
+    Ok(snapshot)
+}
+
+/// Bytes with their content type, which is left out when it is the usual one.
+pub(crate) fn payload(content: Value, content_type: &Value) -> Result<Payload> {
+    Ok(Payload {
+        bytes: bytes(content)?,
+        content_type: match optional_text(content_type)? {
+            Some(text) => ContentType::parse(text).map_err(corrupt)?,
+            None => ContentType::default(),
+        },
+    })
+}

@@ -1,0 +1,101 @@
+//! Arguments for the library: msgpack, which Lua reads without copying it apart by hand.
+//!
+//! Bytes travel as msgpack strings, because the server's `cmsgpack` refuses the type for binary data, and numbers that may
+//! not fit into a double travel as text.
+
+use bytes::Bytes;
+use rmp::encode::{write_array_len, write_bool, write_sint, write_str_len};
+
+/// What stands in for an empty list: Lua then makes no table for it.
+const NOTHING: bool = false;
+
+/// The arguments of a call in the making: one that is packed, and large values beside it.
+#[derive(Default)]
+pub(crate) struct Pack {
+    packed: Vec<u8>,
+    beside: Vec<Bytes>,
+}
+
+impl Pack {
+    /// Begins a list of so many values.
+    pub(crate) fn list(&mut self, len: usize) -> &mut Self {
+        let len = u32::try_from(len).expect("a call has fewer than 2^32 values");
+        write_array_len(&mut self.packed, len).expect("a vector takes every byte");
+        self
+    }
+
+    /// Adds bytes or text.
+    pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) -> &mut Self {
+        let bytes = text.as_ref();
+        let len = u32::try_from(bytes.len()).expect("a value has fewer than 2^32 bytes");
+        write_str_len(&mut self.packed, len).expect("a vector takes every byte");
+        self.packed.extend_from_slice(bytes);
+        self
+    }
+
+    /// Adds a number that fits into a double.
+    pub(crate) fn number(&mut self, number: impl Into<i64>) -> &mut Self {
+        write_sint(&mut self.packed, number.into()).expect("a vector takes every byte");
+        self
+    }
+
+    /// Adds a truth value.
+    pub(crate) fn flag(&mut self, flag: bool) -> &mut Self {
+        write_bool(&mut self.packed, flag).expect("a vector takes every byte");
+        self
+    }
+
+    /// Adds a value that is not there.
+    pub(crate) fn nothing(&mut self) -> &mut Self {
+        self.flag(NOTHING)
+    }
+
+    /// Adds text if there is some.
+    pub(crate) fn optional(&mut self, text: Option<impl AsRef<[u8]>>) -> &mut Self {
+        match text {
+            Some(text) => self.text(text),
+            None => self.nothing(),
+        }
+    }
+
+    /// Adds a list, each item by `add`.
+    pub(crate) fn each<T>(
+        &mut self,
+        items: impl ExactSizeIterator<Item = T>,
+        mut add: impl FnMut(&mut Self, T),
+    ) -> &mut Self {
+        if items.len() == 0 {
+            return self.nothing();
+        }
+        self.list(items.len());
+        for item in items {
+            add(self, item);
+        }
+        self
+    }
+
+    /// Adds bytes that travel beside the packed argument, which may be large: Lua hashes every string it makes, so they
+    /// should not be part of two. What is packed is their number among the arguments.
+    pub(crate) fn large(&mut self, bytes: Bytes) -> &mut Self {
+        self.beside.push(bytes);
+        // Lua counts from 1, and the packed argument comes first.
+        let number = i64::try_from(self.beside.len() + 1).unwrap_or(i64::MAX);
+        self.number(number)
+    }
+
+    /// Adds what was packed elsewhere. Only one of several may have values beside it.
+    pub(crate) fn append(&mut self, other: Pack) -> &mut Self {
+        debug_assert!(self.beside.is_empty() || other.beside.is_empty(), "numbers would meet");
+        self.packed.extend_from_slice(&other.packed);
+        self.beside.extend(other.beside);
+        self
+    }
+
+    /// The arguments.
+    pub(crate) fn write(self, command: &mut redis::Cmd) {
+        command.arg(self.packed);
+        for bytes in self.beside {
+            command.arg(&bytes[..]);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Which queues have work, as far as this process knows: fed by replies and hints, repaired by sweeps. A claim visits only
+//! queues that are in it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use ff_core::capability::Signature;
+use ff_core::partition::Partition;
+
+/// How long a picture is believed before somebody who finds nothing in it looks at the store.
+const BELIEVED_FOR: Duration = Duration::from_secs(10);
+
+/// When something was so: how often the partition had been written to, in which generation of its node. A later moment
+/// compares greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Moment {
+    pub(crate) generation: u64,
+    pub(crate) changes: u64,
+}
+
+/// Queues by lane.
+#[derive(Default)]
+pub(crate) struct Picture {
+    lanes: HashMap<String, BTreeMap<(Partition, String), Queue>>,
+    swept_at: Option<Instant>,
+}
+
+struct Queue {
+    signature: Signature,
+    /// The best score it was last seen with.
+    head: f64,
+    seen: Moment,
+}
+
+/// A queue to look into.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) partition: Partition,
+    pub(crate) set: String,
+    pub(crate) head: f64,
+}
+
+impl Picture {
+    /// A queue was seen with something of this score in it.
+    pub(crate) fn saw(
+        &mut self,
+        lane: &str,
+        (partition, set): (Partition, String),
+        signature: &Signature,
+        head: f64,
+        seen: Moment,
+    ) {
+        if !self.lanes.contains_key(lane) {
+            self.lanes.insert(lane.to_owned(), BTreeMap::new());
+        }
+        let Some(queues) = self.lanes.get_mut(lane) else { return };
+        let queue = queues.entry((partition, set)).or_insert_with(|| Queue {
+            signature: signature.clone(),
+            head,
+            seen,
+        });
+        queue.head = queue.head.min(head);
+        queue.seen = queue.seen.max(seen);
+    }
+
+    /// A queue has this best score now, or nothing any more. What was seen later stands.
+    pub(crate) fn settled(&mut self, lane: &str, key: &(Partition, String), head: Option<f64>, seen: Moment) {
+        let Some(queues) = self.lanes.get_mut(lane) else { return };
+        let Some(queue) = queues.get_mut(key).filter(|queue| queue.seen <= seen) else {
+            return;
+        };
+        match head {
+            Some(head) => (queue.head, queue.seen) = (head, seen),
+            None => {
+                queues.remove(key);
+            }
+        }
+        if queues.is_empty() {
+            self.lanes.remove(lane);
+        }
+    }
+
+    /// The queues of a lane that may be looked into, best first, at most `limit` of them; and the best score that is believed
+    /// to be in the others.
+    pub(crate) fn sources(
+        &self,
+        lane: &str,
+        limit: usize,
+        runnable: impl Fn(&Signature) -> bool,
+    ) -> (Vec<Source>, Option<f64>) {
+        let queues = self.lanes.get(lane).into_iter().flatten();
+        let mut sources: Vec<Source> = queues
+            .filter(|(_, queue)| runnable(&queue.signature))
+            .map(|((partition, set), queue)| Source {
+                partition: *partition,
+                set: set.clone(),
+                head: queue.head,
+            })
+            .collect();
+        let by_head = |left: &Source, right: &Source| left.head.total_cmp(&right.head);
+        let mut bound = None;
+        if sources.len() > limit {
+            let (_, next, _) = sources.select_nth_unstable_by(limit, by_head);
+            bound = Some(next.head);
+            sources.truncate(limit);
+        }
+        sources.sort_unstable_by(by_head);
+        (sources, bound)
+    }
+
+    /// Whether the picture is old enough to be doubted when it shows nothing.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.swept_at.is_none_or(|at| at.elapsed() > BELIEVED_FOR)
+    }
+
+    /// Everything was looked at.
+    pub(crate) fn swept(&mut self) {
+        self.swept_at = Some(Instant::now());
+    }
+
+    /// Hints were lost: the next one who finds nothing looks at the store.
+    pub(crate) fn doubt(&mut self) {
+        self.swept_at = None;
+    }
+}

@@ -1,0 +1,146 @@
+//! The index entries of a record: a pure function of its facts.
+
+use ff_core::machine::placement::{Placement, QueueKey, due_at, placement};
+use ff_core::record::{Edge, EdgeState, Execution, Flow, GateState, Record};
+use ff_core::state::{PublicState, public_state};
+use ff_core::time::Timestamp;
+
+use super::score::score_text;
+use crate::keys::{FLOWS, INDEX, cause, in_state, lane, name, tag};
+
+/// Where a record belongs.
+pub(crate) struct Entries {
+    /// The state that stands on it in plain text.
+    pub(crate) state: &'static str,
+    /// The lane it is counted in; only executions are.
+    pub(crate) lane: String,
+    /// When it needs attention.
+    pub(crate) due: String,
+    /// The sorted sets it is listed in, one line each: `set score` or `set score member`.
+    pub(crate) listed: String,
+    /// The queue it waits in, or the cause it waits for.
+    pub(crate) place: Option<Place>,
+}
+
+/// A place that others compete for.
+pub(crate) enum Place {
+    /// In a queue.
+    Queue(QueueKey, String),
+    /// Blocked by a cause.
+    Blocked(String, String),
+}
+
+impl Entries {
+    pub(crate) fn of(record: &Record) -> Self {
+        let due = due_at(record).map_or_else(String::new, millis);
+        let mut entries = Self {
+            state: "",
+            lane: String::new(),
+            due,
+            listed: String::new(),
+            place: None,
+        };
+        match record {
+            Record::Execution(execution) => entries.execution(execution),
+            Record::Flow(flow) => entries.flow(flow),
+            Record::Gate(gate) => {
+                entries.state = gate_text(gate.state);
+                entries.own(record);
+            }
+            Record::Edge(edge) => entries.edge(edge),
+            Record::Attempt(..) | Record::Waitpoint(_) | Record::Signal(_) => entries.own(record),
+            Record::SignalKey(_) | Record::SubmissionKey(_) => {}
+        }
+        entries
+    }
+
+    fn execution(&mut self, execution: &Execution) {
+        let definition = &execution.definition;
+        let (created, uuid) = (millis(definition.created_at), execution.id.uuid());
+        let state = public_state(execution);
+        self.state = state.as_str();
+        self.lane = lane(&definition.namespace, &definition.lane);
+        // All executions are listed by their creation, and those that have not ended once more; the store sees to that.
+        if state.is_terminal() && state != PublicState::Completed {
+            self.line(&in_state(state), &created, None);
+        }
+        for (key, value) in &*execution.tags {
+            self.line(&tag(key, value), &created, None);
+        }
+        if let Some(flow_id) = definition.flow {
+            self.line(INDEX, "0", Some(&format!("member:{flow_id}:{uuid}")));
+            if !state.is_terminal() {
+                self.line(INDEX, "0", Some(&format!("open_member:{flow_id}:{uuid}")));
+            }
+        }
+        self.place = match placement(execution) {
+            Placement::Eligible { queue, score } => Some(Place::Queue(queue, score_text(&score))),
+            Placement::Blocked { cause: by, score } => Some(Place::Blocked(cause(by), score_text(&score))),
+            Placement::Leased { budgets } => {
+                for budget_id in budgets {
+                    self.line(INDEX, "0", Some(&format!("leased:{budget_id}:{uuid}")));
+                }
+                None
+            }
+            Placement::Nowhere => None,
+        };
+    }
+
+    fn flow(&mut self, flow: &Flow) {
+        let created = millis(flow.created_at);
+        self.line(FLOWS, &created, None);
+        for (key, value) in &*flow.tags {
+            self.line(&tag(key, value), &created, None);
+        }
+    }
+
+    fn edge(&mut self, edge: &Edge) {
+        let (id, up, down) = (edge.id, edge.upstream.uuid(), edge.downstream.uuid());
+        self.line(INDEX, "0", Some(&format!("edge_from:{up}:{id}")));
+        self.line(INDEX, "0", Some(&format!("edge_into:{down}:{id}")));
+        if edge.state == EdgeState::Unresolved {
+            self.line(INDEX, "0", Some(&format!("unresolved_from:{up}:{id}")));
+        }
+    }
+
+    /// Listed under its own name.
+    fn own(&mut self, record: &Record) {
+        let own = name(&record.key());
+        self.line(INDEX, "0", Some(&own));
+    }
+
+    fn line(&mut self, set: &str, score: &str, member: Option<&str>) {
+        if !self.listed.is_empty() {
+            self.listed.push('\n');
+        }
+        let words = [Some(set), Some(score), member];
+        for (n, word) in words.into_iter().flatten().enumerate() {
+            if n > 0 {
+                self.listed.push(' ');
+            }
+            self.listed.push_str(word);
+        }
+    }
+}
+
+fn millis(at: Timestamp) -> String {
+    at.as_millis().to_string()
+}
+
+/// The state of a gate in plain text.
+pub(crate) const fn gate_text(state: GateState) -> &'static str {
+    match state {
+        GateState::Assembling => "assembling",
+        GateState::Open => "open",
+        GateState::Sealed => "sealed",
+        GateState::Cancelled => "cancelled",
+    }
+}
+
+/// Every state a gate can have.
+pub(crate) const GATE_STATES: [GateState; 4] = [
+    GateState::Assembling,
+    GateState::Open,
+    GateState::Sealed,
+    GateState::Cancelled,
+];

@@ -1,0 +1,98 @@
+//! Taking replies apart. What is not as expected means that the store holds something it should not.
+
+use bytes::Bytes;
+use ff_backend::Result;
+use ff_core::time::Timestamp;
+use redis::Value;
+use serde::de::DeserializeOwned;
+
+use crate::error::corrupt;
+
+/// The values of a list.
+pub(crate) fn list(value: Value) -> Result<Vec<Value>> {
+    match value {
+        Value::Array(values) => Ok(values),
+        Value::Nil => Ok(Vec::new()),
+        other => Err(unexpected("a list", &other)),
+    }
+}
+
+/// Bytes.
+pub(crate) fn bytes(value: Value) -> Result<Bytes> {
+    match value {
+        Value::BulkString(bytes) => Ok(bytes.into()),
+        other => Err(unexpected("bytes", &other)),
+    }
+}
+
+/// Text.
+pub(crate) fn text(value: &Value) -> Result<&str> {
+    match value {
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).map_err(corrupt),
+        Value::SimpleString(text) => Ok(text),
+        other => Err(unexpected("text", other)),
+    }
+}
+
+/// Text, if there is some.
+pub(crate) fn optional_text(value: &Value) -> Result<Option<&str>> {
+    match value {
+        Value::Nil => Ok(None),
+        value => text(value).map(|text| Some(text).filter(|text| !text.is_empty())),
+    }
+}
+
+/// A number, given as one or as text.
+pub(crate) fn number<N: TryFrom<i64> + std::str::FromStr>(value: &Value) -> Result<N> {
+    let found = match value {
+        Value::Int(number) => N::try_from(*number).ok(),
+        Value::BulkString(_) => text(value)?.parse().ok(),
+        _ => None,
+    };
+    found.ok_or_else(|| unexpected("a number", value))
+}
+
+/// A document.
+pub(crate) fn document<T: DeserializeOwned>(text: impl AsRef<[u8]>) -> Result<T> {
+    serde_json::from_slice(text.as_ref()).map_err(corrupt)
+}
+
+/// Exactly so many values.
+pub(crate) fn values<const N: usize>(value: Value) -> Result<[Value; N]> {
+    let found = list(value)?;
+    let len = found.len();
+    found
+        .try_into()
+        .map_err(|_| corrupt(format!("{N} values were expected, {len} came")))
+}
+
+fn unexpected(wanted: &str, found: &Value) -> ff_backend::Error {
+    let kind = match found {
+        Value::Nil => "nothing",
+        Value::Int(_) => "a number",
+        Value::BulkString(_) => "bytes",
+        Value::Array(_) => "a list",
+        _ => "something else",
+    };
+    corrupt(format!("{wanted} was expected, {kind} came"))
+}
+
+/// The number of a sorted set's entry, which the server may write with an exponent.
+pub(crate) fn score(value: &Value) -> Result<f64> {
+    match value {
+        Value::Double(number) => Ok(*number),
+        value => text(value)?.parse().map_err(corrupt),
+    }
+}
+
+/// The number of a sorted set's entry where all are integers below 2^53.
+pub(crate) fn whole_score(value: &Value) -> Result<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "scores are integers below 2^53")]
+    let number = score(value)? as i64;
+    Ok(number)
+}
+
+/// The moment a sorted set's entry stands at.
+pub(crate) fn moment(value: &Value) -> Result<Timestamp> {
+    Ok(Timestamp::from_millis(whole_score(value)?.unsigned_abs()))
+}

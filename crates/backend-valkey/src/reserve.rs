@@ -1,0 +1,210 @@
+//! Handing out: the best of the queues that the picture shows, stamped in the store and worked out by the rules.
+
+use ff_backend::Result;
+use ff_backend::reserve::{Handful, Reserve, Task};
+use ff_core::capability::Signature;
+use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
+use ff_core::machine::claim::{Claimant, HandOut, gate_passes};
+use ff_core::record::{Actor, Cause, Execution, Gate};
+use ff_core::time::Timestamp;
+use redis::Value;
+
+use crate::call::Reply;
+use crate::error::corrupt;
+use crate::keys::{lane, partition, prefix};
+use crate::library::Function;
+use crate::load::payload;
+use crate::pack::Pack;
+use crate::picture::{Moment, Source};
+use crate::record::{Claim, GATE_STATES, claimant_text, gate_state, gate_text, parse_version};
+use crate::reply::{bytes, document, list, number, optional_text, score, text, values};
+use crate::shared::Shared;
+
+/// Queues one call looks into at most: the best of so many heads are the best there are.
+const SOURCES_MAX: usize = 64;
+
+/// What one call of the library answered.
+struct Visit {
+    tasks: Vec<Task>,
+    /// No more bytes may be handed out.
+    full: bool,
+}
+
+/// Queues beyond those wanted that a call looks into: some may turn out to have nothing, or nothing as good as believed.
+const SOURCES_SPARE: usize = 4;
+
+/// The queues of one lane that a call looks into.
+struct LaneSources {
+    lane: String,
+    sources: Vec<Source>,
+    /// What scores worse may stand behind work of queues that are not looked into.
+    bound: Option<f64>,
+}
+
+impl Shared {
+    /// Hands out the best eligible executions that a worker can run, as far as this process knows of them.
+    pub(crate) async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut visited = 0;
+        while tasks.len() < ask.claimants.len() {
+            let sources = self.sources(&ask, ask.claimants.len() - tasks.len());
+            if sources.is_empty() {
+                if !tasks.is_empty() || !self.look_for_queues().await? {
+                    break;
+                }
+                continue;
+            }
+            let visit = self.visit(&ask, &tasks, sources).await?;
+            let found = visit.tasks.len();
+            tasks.extend(visit.tasks);
+            visited += 1;
+            // Queues that turned out to be empty are forgotten, so this ends.
+            if visit.full || (found == 0 && visited > SOURCES_MAX) {
+                break;
+            }
+        }
+        let now = match self.estimated_now() {
+            Some(now) => now,
+            None => self.ping().await?,
+        };
+        Ok(Handful { now, tasks })
+    }
+
+    /// The queues to look into now, by lane: all that matter on one server, those of one partition in a cluster.
+    fn sources(&self, ask: &Reserve, wanted: usize) -> Vec<LaneSources> {
+        let picture = self.picture();
+        let limit = (wanted + SOURCES_SPARE).min(SOURCES_MAX);
+        let mut lanes: Vec<LaneSources> = Vec::new();
+        for id in &ask.lanes {
+            let lane = lane(&ask.namespace, id);
+            let (mut sources, mut bound) = picture.sources(&lane, limit, |signature| can_run(ask, signature));
+            if self.client.is_cluster() {
+                // One partition after the other: taking turns for the sake of order would cost a call for every task.
+                let first = sources.first().map(|source| source.partition);
+                sources.retain(|source| Some(source.partition) == first);
+                bound = None;
+            }
+            if sources.is_empty() {
+                continue;
+            }
+            lanes.push(LaneSources { lane, sources, bound });
+            if self.client.is_cluster() {
+                break;
+            }
+        }
+        lanes
+    }
+
+    async fn visit(&self, ask: &Reserve, before: &[Task], sources: Vec<LaneSources>) -> Result<Visit> {
+        let claimants = &ask.claimants[before.len()..];
+        let bytes_left = RESERVE_BYTES_MAX.saturating_sub(before.iter().map(|task| task.input.len()).sum());
+        let mut pack = self.ask(7);
+        pack.text(format!("{:016x}", ask.tag.0));
+        pack.flag(ask.mode == HandOut::Lease);
+        pack.number(bytes_left as i64);
+        let passing = GATE_STATES.iter().filter(|state| gate_passes(Some(**state)));
+        pack.each(passing.collect::<Vec<_>>().into_iter(), |pack, state| {
+            pack.text(gate_text(*state));
+        });
+        pack.each(claimants.iter(), pack_claimant);
+        pack.each(sources.iter(), |pack, lane| {
+            pack.list(2).each(lane.sources.iter(), |pack, source| {
+                pack.list(2).text(prefix(source.partition)).text(&source.set);
+            });
+            pack.optional(lane.bound.map(|bound| bound.to_string()));
+        });
+        pack.flag(before.is_empty());
+        let reply = self
+            .call(Function::Reserve, sources[0].sources[0].partition, pack)
+            .await?;
+        self.was_told(reply.now);
+        self.visited(ask, &sources, claimants, reply)
+    }
+
+    fn visited(
+        &self,
+        ask: &Reserve,
+        sources: &[LaneSources],
+        claimants: &[Claimant],
+        mut reply: Reply,
+    ) -> Result<Visit> {
+        let [tasks, heads, full] = values(std::mem::replace(&mut reply.answer, Value::Nil))?;
+        self.settle(sources, list(heads)?, &reply)?;
+        let tasks = list(tasks)?.into_iter().zip(claimants);
+        let tasks = tasks.map(|(found, claimant)| task(found, claimant, ask));
+        Ok(Visit {
+            tasks: tasks.collect::<Result<_>>()?,
+            full: number::<i64>(&full)? == 1,
+        })
+    }
+
+    fn settle(&self, sources: &[LaneSources], heads: Vec<Value>, reply: &Reply) -> Result<()> {
+        let mut picture = self.picture();
+        for head in heads {
+            let [place, set, changes, best] = values(head)?;
+            let key = (partition(text(&place)?)?, text(&set)?.to_owned());
+            let of_lane = |lane: &&LaneSources| lane.sources.iter().any(|source| source.set == key.1);
+            let Some(LaneSources { lane, .. }) = sources.iter().find(of_lane) else {
+                continue;
+            };
+            let seen = Moment {
+                generation: reply.generation.0,
+                changes: number(&changes)?,
+            };
+            let best = optional_text(&best)?.map(|_| score(&best)).transpose()?;
+            picture.settled(lane, &key, best, seen);
+        }
+        Ok(())
+    }
+}
+
+fn pack_claimant(pack: &mut Pack, claimant: &Claimant) {
+    let actor = serde_json::to_string(&Actor::Worker(claimant.instance.clone())).expect("an actor is a document");
+    let lease_ttl = claimant.lease_ttl.min(UNCONFIRMED_LEASE_TTL_MAX);
+    pack.list(6).text(claimant_text(claimant));
+    pack.number(lease_ttl.as_millis().cast_signed())
+        .number(claimant.grant_ttl.as_millis().cast_signed());
+    pack.text(actor)
+        .text(claimant.lease_id.expose().to_string())
+        .text(claimant.attempt_id.to_string());
+}
+
+/// What the rules make of an execution that the store has stamped.
+fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
+    let [_, _, version, body, at, gate, gate_version, input, input_type] = values(found)?;
+    let execution: Execution = document(bytes(body)?)?;
+    let claim = Claim {
+        at: Timestamp::from_millis(number(&at)?),
+        mode: ask.mode,
+        gate: gate_state(text(&gate)?)?,
+        claimant: claimant.clone(),
+    };
+    let version = parse_version(text(&version)?)?.ok_or_else(|| corrupt("a task without a version"))?;
+    let gate = match (
+        claim.gate,
+        parse_version(text(&gate_version)?)?,
+        execution.definition.flow,
+    ) {
+        (Some(state), Some(version), Some(flow_id)) => Some((Gate { flow_id, state }, version)),
+        _ => None,
+    };
+    let reserved = claim.reserved(&execution);
+    let input = payload(input, &input_type)?;
+    Ok(Task {
+        execution: reserved.execution,
+        version: version.next(ask.tag),
+        handed_out: reserved.handed_out,
+        claimant: claimant.clone(),
+        input,
+        gate,
+    })
+}
+
+/// Whether a worker may be handed work of this signature, as far as is known before admission.
+fn can_run(ask: &Reserve, signature: &Signature) -> bool {
+    let closed = |cause: &Cause| match cause {
+        Cause::Budget(id) => signature.budgets.contains(id),
+        Cause::Quota(id) => signature.quota == Some(*id),
+    };
+    ask.capabilities.covers(&signature.capabilities) && !ask.closed.iter().any(closed)
+}

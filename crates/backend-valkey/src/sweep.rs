@@ -1,0 +1,58 @@
+//! Looking at every partition for what hints may have hidden.
+
+use ff_backend::Result;
+use ff_core::partition::{Family, Partition};
+use futures::future::try_join_all;
+
+use crate::keys::{QUEUES, QueueName, lane, prefix};
+use crate::library::Function;
+use crate::picture::Moment;
+use crate::reply::{list, text};
+use crate::shared::Shared;
+
+/// Partitions in one call at most.
+const CALL_MAX: usize = 1_024;
+
+impl Shared {
+    /// Brings the picture up to date, if it is old enough to be doubted; whether it did.
+    pub(crate) async fn look_for_queues(&self) -> Result<bool> {
+        if !self.picture().is_doubtful() {
+            return Ok(false);
+        }
+        // Before the look: whoever comes meanwhile need not look too.
+        self.picture().swept();
+        let all = self.counts.all(Family::Flow).map(|partition| (partition, ())).collect();
+        let calls = self
+            .groups(all, CALL_MAX)
+            .into_iter()
+            .map(|group| self.look_into(group));
+        try_join_all(calls).await.inspect_err(|_| self.picture().doubt())?;
+        Ok(true)
+    }
+
+    async fn look_into(&self, group: Vec<(Partition, ())>) -> Result<()> {
+        let mut ask = self.ask(1);
+        ask.each(group.iter(), |ask, (partition, ())| {
+            ask.list(4)
+                .text("ZRANGE")
+                .text(format!("{}{QUEUES}", prefix(*partition)))
+                .text("0")
+                .text("-1");
+        });
+        let reply = self.call(Function::Read, group[0].0, ask).await?;
+        self.was_told(reply.now);
+        let seen = Moment {
+            generation: reply.generation.0,
+            changes: 0,
+        };
+        let mut picture = self.picture();
+        for ((partition, ()), queues) in group.into_iter().zip(list(reply.answer)?) {
+            for registration in list(queues)? {
+                let (set, queue) = QueueName::registered(text(&registration)?)?;
+                let name = lane(&queue.namespace, &queue.lane);
+                picture.saw(&name, (partition, set), &queue.signature, f64::MIN, seen);
+            }
+        }
+        Ok(())
+    }
+}

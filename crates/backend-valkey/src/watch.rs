@@ -1,0 +1,125 @@
+//! Which partitions were written to since somebody last looked into them: a sweep over hundreds of partitions in which
+//! nothing happens costs one call per server.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use ff_backend::{Error, Result};
+use ff_core::partition::Partition;
+
+use crate::call::parse;
+use crate::client::Nodes;
+use crate::error::corrupt;
+use crate::keys::prefix;
+use crate::library::Function;
+use crate::reply::{list, text};
+use crate::shared::Shared;
+
+/// How long what was seen is believed at most. Writes by another version of the library are not counted, so everything is
+/// looked at now and then whatever the counts say.
+const BELIEVED_FOR: Duration = Duration::from_secs(600);
+
+/// Stands for how often a partition was written to; another one means that it was written to since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(u64);
+
+/// The marks of all partitions at one moment.
+pub(crate) struct Marks {
+    /// Of a partition that nobody wrote to.
+    untouched: u64,
+    counts: HashMap<String, u64>,
+}
+
+impl Marks {
+    /// The mark of a partition.
+    pub(crate) fn of(&self, partition: Partition) -> Mark {
+        let count = self.counts.get(&prefix(partition)).copied().unwrap_or(0);
+        Mark(hashed(&(self.untouched, count)))
+    }
+}
+
+/// What was seen of partitions, each with the mark it had.
+pub(crate) struct Watch<T> {
+    seen: HashMap<Partition, (Mark, T)>,
+    since: Instant,
+}
+
+impl<T> Default for Watch<T> {
+    fn default() -> Self {
+        Self {
+            seen: HashMap::new(),
+            since: Instant::now(),
+        }
+    }
+}
+
+impl<T: Clone> Watch<T> {
+    /// What was seen of a partition, if it was not written to since.
+    pub(crate) fn unchanged(&mut self, partition: Partition, mark: Mark) -> Option<T> {
+        if self.since.elapsed() > BELIEVED_FOR {
+            *self = Self::default();
+        }
+        let (seen, what) = self.seen.get(&partition)?;
+        (*seen == mark).then(|| what.clone())
+    }
+
+    /// This was seen of a partition that had `mark` before the look.
+    pub(crate) fn saw(&mut self, partition: Partition, mark: Mark, what: T) {
+        self.seen.insert(partition, (mark, what));
+    }
+
+    /// Nothing that was seen is believed any more.
+    pub(crate) fn forget(&mut self) {
+        self.seen.clear();
+    }
+}
+
+impl Shared {
+    /// How often every partition was written to, as far as each primary knows; `None` when one of them does not say.
+    pub(crate) async fn marks(&self) -> Option<Marks> {
+        match self.ask_for_marks().await {
+            Ok(marks) => Some(marks),
+            Err(error) => {
+                tracing::debug!(%error, "which partitions changed is not known; all are looked into");
+                None
+            }
+        }
+    }
+
+    async fn ask_for_marks(&self) -> Result<Marks> {
+        let mut command = redis::cmd("FCALL_RO");
+        command.arg(Function::Changes.name()).arg(0);
+        self.ask(0).write(&mut command);
+        let unavailable = |error: redis::RedisError| Error::Unavailable(error.to_string());
+        let replies = self
+            .client
+            .run_on(Nodes::Primaries, command)
+            .await
+            .map_err(unavailable)?;
+        let (mut origins, mut counts) = (Vec::new(), HashMap::new());
+        for reply in replies {
+            let reply = parse(reply.map_err(unavailable)?)?;
+            self.was_told(reply.now);
+            let answer = list(reply.answer)?;
+            let (origin, pairs) = answer.split_first().ok_or_else(|| corrupt("no changes were told"))?;
+            origins.push(text(origin)?.to_owned());
+            for pair in pairs.chunks_exact(2) {
+                let count: u64 = text(&pair[1])?.parse().map_err(corrupt)?;
+                // Several nodes may have counted a partition that moved between them; any of them moves the sum.
+                *counts.entry(text(&pair[0])?.to_owned()).or_insert(0) += count;
+            }
+        }
+        origins.sort_unstable();
+        Ok(Marks {
+            untouched: hashed(&origins),
+            counts,
+        })
+    }
+}
+
+fn hashed(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

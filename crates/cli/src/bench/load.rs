@@ -1,0 +1,108 @@
+//! What workers do: claim, complete, and remember what they were given.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ff_core::capability::CapabilitySet;
+use ff_core::command::claim::{Claim, LaneOrder, Want};
+use ff_core::command::lease::Complete;
+use ff_core::fabric::{Claims, On, Work};
+use ff_core::id::ExecutionId;
+use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_engine::Engine;
+
+/// How hard workers work.
+#[derive(Clone, Copy, clap::Args)]
+pub(crate) struct LoadArguments {
+    /// Clients that submit at the same time, 256 tasks at once
+    #[arg(long, default_value_t = 4)]
+    pub(crate) submitters: usize,
+    /// Workers that claim at the same time
+    #[arg(long, default_value_t = 16)]
+    pub(crate) workers: usize,
+    /// Tasks a worker takes at once
+    #[arg(long, default_value_t = 32)]
+    pub(crate) batch: usize,
+    /// Bytes of every input
+    #[arg(long, default_value_t = 4_096)]
+    pub(crate) payload: usize,
+}
+
+/// Workers under way until so many tasks are done.
+pub(crate) struct Workers(Vec<tokio::task::JoinHandle<anyhow::Result<Vec<ExecutionId>>>>);
+
+impl LoadArguments {
+    /// The numbers of the tasks that each submitter submits.
+    pub(crate) fn shares(self, tasks: usize) -> Vec<std::ops::Range<usize>> {
+        let submitters = self.submitters.max(1);
+        let bound = |nth: usize| tasks * nth / submitters;
+        (0..submitters).map(|nth| bound(nth)..bound(nth + 1)).collect()
+    }
+}
+
+impl Workers {
+    /// Starts them.
+    pub(crate) fn start(engine: &Engine, load: LoadArguments, tasks: usize) -> Self {
+        let left = Arc::new(AtomicUsize::new(tasks));
+        let workers =
+            (0..load.workers).map(|number| tokio::spawn(work(engine.clone(), number, load.batch, Arc::clone(&left))));
+        Self(workers.collect())
+    }
+
+    /// Everything they completed, each worker's in its order.
+    pub(crate) async fn completed(self) -> anyhow::Result<Vec<ExecutionId>> {
+        let mut completed = Vec::new();
+        for worker in self.0 {
+            completed.extend(worker.await??);
+        }
+        Ok(completed)
+    }
+}
+
+/// Refuses figures of a run that lost a task or delivered one twice.
+pub(crate) fn check_delivery(submitted: &[ExecutionId], completed: &[ExecutionId]) -> anyhow::Result<()> {
+    let distinct: HashSet<_> = completed.iter().copied().collect();
+    anyhow::ensure!(distinct.len() == completed.len(), "a task was delivered twice");
+    anyhow::ensure!(distinct == submitted.iter().copied().collect(), "a task was lost");
+    Ok(())
+}
+
+/// A claim of worker `number` that waits up to `wait_secs` for work.
+pub(crate) fn claim(number: usize, max: usize, wait_secs: u64) -> anyhow::Result<Claim> {
+    Ok(Claim {
+        namespace: Namespace::default_namespace(),
+        worker: WorkerId::parse("bench")?,
+        instance: WorkerInstanceId::parse(format!("bench-{number}"))?,
+        incarnation: None,
+        want: Want {
+            lanes: vec![LaneId::default_lane()],
+            lane_order: LaneOrder::Strict,
+            capabilities: CapabilitySet::default(),
+            max,
+            lease_ttl: None,
+        },
+        wait: ff_core::time::Duration::from_secs(wait_secs),
+    })
+}
+
+async fn work(engine: Engine, number: usize, batch: usize, left: Arc<AtomicUsize>) -> anyhow::Result<Vec<ExecutionId>> {
+    let claim = claim(number, batch, 1)?;
+    let mut completed = Vec::new();
+    while left.load(Ordering::Relaxed) > 0 {
+        let tasks = engine.claim(claim.clone()).await?;
+        let ends = tasks.iter().map(|task| {
+            let complete = Complete {
+                fence: Some(task.fence),
+                result: None,
+            };
+            engine.complete(On::new(task.execution_id, complete))
+        });
+        for ended in futures::future::join_all(ends).await {
+            ended?;
+        }
+        left.fetch_sub(tasks.len(), Ordering::Relaxed);
+        completed.extend(tasks.iter().map(|task| task.execution_id));
+    }
+    Ok(completed)
+}
