@@ -30,7 +30,11 @@ lifecycle:
 
 # The conformance suite on every backend
 conformance:
-    cargo test -p ff-backend -p ff-backend-sqlite
+    cargo test -p ff-backend -p ff-backend-sqlite -p ff-backend-valkey
+
+# Everything, and besides the whole interface on a Valkey cluster
+full: test
+    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine the_interface_holds_on_a_cluster
 
 # Deliberately wrong memory backends, and the conformance check that catches each
 mutants:
@@ -47,3 +51,7 @@ dev *args:
 # The SQLite store beside a hand-written queue on the same SQLite
 bench-sqlite *part:
     cargo run --release -p ff-bench --bin sqlite -- {{part}}
+
+# The engine on a Valkey server of its own, beside a bare list on the same server
+bench-valkey scenario="s1" *args="--rounds 5":
+    scripts/bench-valkey {{scenario}} {{args}}

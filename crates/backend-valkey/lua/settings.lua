@@ -8,9 +8,12 @@
 --   expected: 'anything' | 'absent' | a revision
 -- answers, one each: {'found', setting} | {'absent'} | {'page', setting, …} | {'conflict', setting or nothing}
 --   setting: {name, value, revision, updated_at, expires_at or ''}
+--
+-- Every server renews its own settings all day long, so a list of operations costs about as many commands as one of them:
+-- everything is read at once before, and written at once after.
 
 -- Everything is under one hash tag; values are JSON, which is never taken apart here.
-local SETTING = '{ff}:setting:'              -- hash: a setting
+local SETTING_VALUES = '{ff}:setting_values' -- hash, by name: "<revision> <updated_at> <expires_at or nothing> <value>"
 local SETTING_NAMES = '{ff}:settings'        -- sorted set, by name
 local SETTINGS_EXPIRING = '{ff}:expiring'    -- sorted set: settings by the moment they are gone
 local LAST_REVISION = '{ff}:revision'        -- number
@@ -18,47 +21,71 @@ local LAST_REVISION = '{ff}:revision'        -- number
 -- How many settings are read at once for a page, and forgotten at most by a call.
 local SETTINGS_CHUNK = 100
 
-local function find_setting(name)
-  local found = call('HMGET', SETTING .. name, 'value', 'revision', 'updated_at', 'expires_at')
-  if not found[1] or (found[4] and tonumber(found[4]) <= now) then return nil end
-  return {name, found[1], found[2], found[3], found[4] or ''}
+-- What this call has read or written, by name; false where there is nothing.
+local known = {}
+local next_revision
+
+local function parse_setting(name, packed)
+  if not packed then return false end
+  local revision, updated_at, expires_at, value = string.match(packed, '^(%d+) (%d+) (%d*) (.*)$')
+  if expires_at ~= '' and tonumber(expires_at) <= now then return false end
+  return {name, value, revision, updated_at, expires_at}
 end
 
-local function forget_setting(name)
-  call('UNLINK', SETTING .. name)
-  call('ZREM', SETTING_NAMES, name)
-  call('ZREM', SETTINGS_EXPIRING, name)
+local function learn_settings(names)
+  local unknown = {}
+  for _, name in ipairs(names) do
+    if known[name] == nil then
+      unknown[#unknown + 1] = name
+      known[name] = false
+    end
+  end
+  for first = 1, #unknown, VALUES_MAX do
+    local found = call('HMGET', SETTING_VALUES, unpack(unknown, first, math.min(first + VALUES_MAX - 1, #unknown)))
+    for i, packed in ipairs(found) do
+      local name = unknown[first + i - 1]
+      known[name] = parse_setting(name, packed)
+    end
+  end
 end
 
 -- The time in microseconds, or more: even a counter that a failover set back gives no revision again.
-local function next_revision()
-  local last = tonumber(call('GET', LAST_REVISION) or 0)
-  local revision = integer(math.max(last + 1, now * 1000))
-  call('SET', LAST_REVISION, revision)
-  return revision
+local function reserve_revisions(count)
+  next_revision = math.max(tonumber(call('GET', LAST_REVISION) or 0) + 1, now * 1000)
+  call('SET', LAST_REVISION, integer(next_revision + count - 1))
+end
+
+local function forget_setting(name)
+  local gone = waiting_for('HDEL', SETTING_VALUES)
+  gone[#gone + 1] = name
+  remove_from(SETTING_NAMES, name)
+  remove_from(SETTINGS_EXPIRING, name)
 end
 
 local function put_setting(name, value, ttl)
-  forget_setting(name)
-  local key, revision, expires_at = SETTING .. name, next_revision(), ''
-  call('HSET', key, 'value', value, 'revision', revision, 'updated_at', now_text)
-  call('ZADD', SETTING_NAMES, 0, name)
+  local found = known[name]
+  local revision, expires_at = integer(next_revision), ttl and moment_in(ttl) or ''
+  next_revision = next_revision + 1
+  local values = waiting_for('HSET', SETTING_VALUES)
+  local n = #values
+  values[n + 1], values[n + 2] = name, table.concat({revision, now_text, expires_at, value}, ' ')
+  if not found then add_to(SETTING_NAMES, 0, name) end
   if ttl then
-    expires_at = moment_in(ttl)
-    call('HSET', key, 'expires_at', expires_at)
-    call('ZADD', SETTINGS_EXPIRING, expires_at, name)
-    -- Only frees memory earlier: what counts is the moment above.
-    call('PEXPIRE', key, integer(ttl))
+    add_to(SETTINGS_EXPIRING, expires_at, name)
+  elseif not found or found[5] ~= '' then
+    remove_from(SETTINGS_EXPIRING, name)
   end
   return {name, value, revision, now_text, expires_at}
 end
 
 local function list_settings(first, last, most)
+  settle_set(SETTING_NAMES)
   local page = {'page'}
   while #page <= most do
     local names = call('ZRANGE', SETTING_NAMES, first, last, 'BYLEX', 'LIMIT', 0, SETTINGS_CHUNK)
+    learn_settings(names)
     for _, name in ipairs(names) do
-      if #page <= most then page[#page + 1] = find_setting(name) end
+      if #page <= most and known[name] then page[#page + 1] = known[name] end
     end
     if #names < SETTINGS_CHUNK then break end
     first = '(' .. names[#names]
@@ -75,17 +102,28 @@ end
 local function run_setting(op)
   if op[1] == 'list' then return list_settings(op[2], op[3], op[4]) end
   local name = op[2]
-  local found = find_setting(name)
+  local found = known[name]
   if op[1] == 'get' then return found and {'found', found} or {'absent'} end
-  if not is_expected(found, op[3]) then return {'conflict', found} end
+  if not is_expected(found, op[3]) then return {'conflict', found or nil} end
   if found or op[1] == 'put' then hint('k ' .. name) end
-  if op[1] == 'put' then return {'found', put_setting(name, op[4], op[5])} end
-  forget_setting(name)
+  if op[1] == 'put' then
+    known[name] = put_setting(name, op[4], op[5])
+    return {'found', known[name]}
+  end
+  known[name] = false
+  if found then forget_setting(name) end
   return {'absent'}
 end
 
 local function run_settings(ask)
-  local answers = {}
+  local answers, names, puts = {}, {}, 0
+  for _, op in ipairs(ask[4] or {}) do
+    if op[1] ~= 'list' then names[#names + 1] = op[2] end
+    if op[1] == 'put' then puts = puts + 1 end
+  end
+  known = {}
+  learn_settings(names)
+  if puts > 0 then reserve_revisions(puts) end
   for i, op in ipairs(ask[4] or {}) do answers[i] = run_setting(op) end
   return answers
 end

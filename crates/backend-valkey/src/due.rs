@@ -19,9 +19,6 @@ use crate::watch::Marks;
 /// Partitions in one call at most.
 const CALL_MAX: usize = 1_024;
 
-/// From how many partitions on it is worth to ask first which of them were written to.
-const SWEEP_MIN: usize = 8;
-
 /// What one partition has to do, as far as it was read.
 struct Agenda {
     partition: Partition,
@@ -43,21 +40,14 @@ impl Shared {
         let mut partitions = ask.partitions;
         partitions.sort_unstable();
         partitions.dedup();
-        let marks = if partitions.len() < SWEEP_MIN {
-            None
-        } else {
-            self.marks().await
-        };
+        let marks = self.marks(partitions.len()).await;
         let mut next = self.leave_out_idle(&mut partitions, marks.as_ref());
         let asked = partitions.into_iter().map(|partition| (partition, ())).collect();
         let groups = self.groups(asked, CALL_MAX).into_iter();
         let calls = groups.map(|group| self.due_group(group, ask.limit));
         let agendas: Vec<Agenda> = try_join_all(calls).await?.into_iter().flatten().collect();
-        if let Some(marks) = &marks {
-            let mut watch = locked(&self.agendas);
-            for agenda in &agendas {
-                watch.saw(agenda.partition, marks.of(agenda.partition), agenda.first());
-            }
+        for agenda in &agendas {
+            locked(&self.agendas).saw(agenda.partition, marks.as_ref(), agenda.first());
         }
         let now = match agendas
             .iter()
@@ -78,9 +68,9 @@ impl Shared {
 
     /// Leaves out partitions that nobody wrote to and in which nothing is due; answers when the first thing is.
     fn leave_out_idle(&self, partitions: &mut Vec<Partition>, marks: Option<&Marks>) -> Option<Timestamp> {
-        let (marks, now) = (marks?, self.estimated_now()?);
-        let (mut watch, mut next) = (locked(&self.agendas), None);
-        partitions.retain(|partition| match watch.unchanged(*partition, marks.of(*partition)) {
+        let now = self.estimated_now()?;
+        let (watch, mut next) = (locked(&self.agendas), None);
+        partitions.retain(|partition| match watch.unchanged(*partition, marks) {
             Some(first) if first.is_none_or(|at| !at.has_come(now)) => {
                 next = earliest([next, first]);
                 false

@@ -20,7 +20,7 @@
 //! | `{b:M}:seen:<id>:<identity>` | text with a time to live | until when a usage report is known |
 //! | `{q:K}:quota:<id>`, `quotas`, `due` | hash, sorted sets | a quota policy, and the same as for budgets |
 //! | `{q:K}:slots:<id>`, `window:<id>`, `released:<id>` | sorted sets | slots, places, grants that were released too early |
-//! | `{ff}:setting:<name>`, `settings`, `expiring`, `revision` | hash, sorted sets, number | small shared state |
+//! | `{ff}:setting_values`, `settings`, `expiring`, `revision` | hash, sorted sets, number | small shared state |
 //! | `{ff}:partition_counts`, `libraries` | text, sorted set | what the store was created with, libraries by their last use |
 
 use ff_backend::Result;

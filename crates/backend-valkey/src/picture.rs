@@ -2,7 +2,7 @@
 //! queues that are in it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ff_core::capability::Signature;
 use ff_core::partition::Partition;
@@ -22,7 +22,8 @@ pub(crate) struct Moment {
 #[derive(Default)]
 pub(crate) struct Picture {
     lanes: HashMap<String, BTreeMap<(Partition, String), Queue>>,
-    swept_at: Option<Instant>,
+    /// When everything was looked at, by the age of the store.
+    swept_at: Option<Duration>,
 }
 
 struct Queue {
@@ -109,13 +110,13 @@ impl Picture {
     }
 
     /// Whether the picture is old enough to be doubted when it shows nothing.
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.swept_at.is_none_or(|at| at.elapsed() > BELIEVED_FOR)
+    pub(crate) fn is_doubtful(&self, now: Duration) -> bool {
+        self.swept_at.is_none_or(|at| now.saturating_sub(at) >= BELIEVED_FOR)
     }
 
     /// Everything was looked at.
-    pub(crate) fn swept(&mut self) {
-        self.swept_at = Some(Instant::now());
+    pub(crate) fn swept(&mut self, now: Duration) {
+        self.swept_at = Some(now);
     }
 
     /// Hints were lost: the next one who finds nothing looks at the store.

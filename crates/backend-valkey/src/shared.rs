@@ -23,9 +23,11 @@ pub(crate) struct Shared {
     pub(crate) feed_lines_max: u32,
     pub(crate) hints: broadcast::Sender<Hint>,
     picture: Mutex<Picture>,
-    /// The first timer of each partition, and the causes that hold work back in it.
+    /// The first timer of each partition, the causes that hold work back in it, and whether the picture has its queues.
     pub(crate) agendas: Mutex<Watch<Option<Timestamp>>>,
     pub(crate) causes: Mutex<Watch<Vec<Cause>>>,
+    pub(crate) queues: Mutex<Watch<()>>,
+    opened_at: Instant,
     /// What the store's functions add to their clock. Only tests move it.
     clock_offset_ms: AtomicI64,
     /// The last time the store told, without the offset, and when.
@@ -43,6 +45,8 @@ impl Shared {
             picture: Mutex::default(),
             agendas: Mutex::default(),
             causes: Mutex::default(),
+            queues: Mutex::default(),
+            opened_at: Instant::now(),
             clock_offset_ms: AtomicI64::new(0),
             told: Mutex::default(),
         }
@@ -53,11 +57,17 @@ impl Shared {
         self.picture().doubt();
         locked(&self.agendas).forget();
         locked(&self.causes).forget();
+        locked(&self.queues).forget();
     }
 
     /// Which queues are believed to have work.
     pub(crate) fn picture(&self) -> MutexGuard<'_, Picture> {
         locked(&self.picture)
+    }
+
+    /// How long the store is open, by a clock that tests move with the store's.
+    pub(crate) fn elapsed(&self) -> std::time::Duration {
+        self.opened_at.elapsed() + std::time::Duration::from_millis(self.clock_offset_ms().unsigned_abs())
     }
 
     pub(crate) fn clock_offset_ms(&self) -> i64 {

@@ -8,7 +8,8 @@ use crate::keys::{QUEUES, QueueName, lane, prefix};
 use crate::library::Function;
 use crate::picture::Moment;
 use crate::reply::{list, text};
-use crate::shared::Shared;
+use crate::shared::{Shared, locked};
+use crate::watch::Marks;
 
 /// Partitions in one call at most.
 const CALL_MAX: usize = 1_024;
@@ -16,21 +17,23 @@ const CALL_MAX: usize = 1_024;
 impl Shared {
     /// Brings the picture up to date, if it is old enough to be doubted; whether it did.
     pub(crate) async fn look_for_queues(&self) -> Result<bool> {
-        if !self.picture().is_doubtful() {
+        let now = self.elapsed();
+        if !self.picture().is_doubtful(now) {
             return Ok(false);
         }
         // Before the look: whoever comes meanwhile need not look too.
-        self.picture().swept();
-        let all = self.counts.all(Family::Flow).map(|partition| (partition, ())).collect();
-        let calls = self
-            .groups(all, CALL_MAX)
-            .into_iter()
-            .map(|group| self.look_into(group));
+        self.picture().swept(now);
+        let mut partitions: Vec<Partition> = self.counts.all(Family::Flow).collect();
+        let marks = self.marks(partitions.len()).await;
+        partitions.retain(|partition| locked(&self.queues).unchanged(*partition, marks.as_ref()).is_none());
+        let asked = partitions.into_iter().map(|partition| (partition, ())).collect();
+        let groups = self.groups(asked, CALL_MAX).into_iter();
+        let calls = groups.map(|group| self.look_into(group, marks.as_ref()));
         try_join_all(calls).await.inspect_err(|_| self.picture().doubt())?;
         Ok(true)
     }
 
-    async fn look_into(&self, group: Vec<(Partition, ())>) -> Result<()> {
+    async fn look_into(&self, group: Vec<(Partition, ())>, marks: Option<&Marks>) -> Result<()> {
         let mut ask = self.ask(1);
         ask.each(group.iter(), |ask, (partition, ())| {
             ask.list(4)
@@ -52,6 +55,7 @@ impl Shared {
                 let name = lane(&queue.namespace, &queue.lane);
                 picture.saw(&name, (partition, set), &queue.signature, f64::MIN, seen);
             }
+            locked(&self.queues).saw(partition, marks, ());
         }
         Ok(())
     }

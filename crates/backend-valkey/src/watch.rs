@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ff_backend::{Error, Result};
 use ff_core::partition::Partition;
@@ -20,9 +20,12 @@ use crate::shared::Shared;
 /// looked at now and then whatever the counts say.
 const BELIEVED_FOR: Duration = Duration::from_secs(600);
 
+/// From how many partitions on it is worth to ask first which of them were written to.
+const SWEEP_MIN: usize = 8;
+
 /// Stands for how often a partition was written to; another one means that it was written to since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark(u64);
+struct Mark(u64);
 
 /// The marks of all partitions at one moment.
 pub(crate) struct Marks {
@@ -32,8 +35,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// The mark of a partition.
-    pub(crate) fn of(&self, partition: Partition) -> Mark {
+    fn of(&self, partition: Partition) -> Mark {
         let count = self.counts.get(&prefix(partition)).copied().unwrap_or(0);
         Mark(hashed(&(self.untouched, count)))
     }
@@ -42,31 +44,26 @@ impl Marks {
 /// What was seen of partitions, each with the mark it had.
 pub(crate) struct Watch<T> {
     seen: HashMap<Partition, (Mark, T)>,
-    since: Instant,
 }
 
 impl<T> Default for Watch<T> {
     fn default() -> Self {
-        Self {
-            seen: HashMap::new(),
-            since: Instant::now(),
-        }
+        Self { seen: HashMap::new() }
     }
 }
 
 impl<T: Clone> Watch<T> {
-    /// What was seen of a partition, if it was not written to since.
-    pub(crate) fn unchanged(&mut self, partition: Partition, mark: Mark) -> Option<T> {
-        if self.since.elapsed() > BELIEVED_FOR {
-            *self = Self::default();
-        }
+    /// What was seen of a partition, if it is known not to have been written to since.
+    pub(crate) fn unchanged(&self, partition: Partition, marks: Option<&Marks>) -> Option<T> {
         let (seen, what) = self.seen.get(&partition)?;
-        (*seen == mark).then(|| what.clone())
+        (*seen == marks?.of(partition)).then(|| what.clone())
     }
 
-    /// This was seen of a partition that had `mark` before the look.
-    pub(crate) fn saw(&mut self, partition: Partition, mark: Mark, what: T) {
-        self.seen.insert(partition, (mark, what));
+    /// This was seen of a partition after the marks were read.
+    pub(crate) fn saw(&mut self, partition: Partition, marks: Option<&Marks>, what: T) {
+        if let Some(marks) = marks {
+            self.seen.insert(partition, (marks.of(partition), what));
+        }
     }
 
     /// Nothing that was seen is believed any more.
@@ -76,8 +73,12 @@ impl<T: Clone> Watch<T> {
 }
 
 impl Shared {
-    /// How often every partition was written to, as far as each primary knows; `None` when one of them does not say.
-    pub(crate) async fn marks(&self) -> Option<Marks> {
+    /// How often every partition was written to, as far as each primary knows, for a sweep over so many of them. `None` when
+    /// one of the primaries does not say, or when it is not worth to ask.
+    pub(crate) async fn marks(&self, partitions: usize) -> Option<Marks> {
+        if partitions < SWEEP_MIN {
+            return None;
+        }
         match self.ask_for_marks().await {
             Ok(marks) => Some(marks),
             Err(error) => {
@@ -111,8 +112,9 @@ impl Shared {
             }
         }
         origins.sort_unstable();
+        let age = self.elapsed().as_secs() / BELIEVED_FOR.as_secs();
         Ok(Marks {
-            untouched: hashed(&origins),
+            untouched: hashed(&(origins, age)),
             counts,
         })
     }

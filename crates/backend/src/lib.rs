@@ -10,6 +10,7 @@ mod error;
 pub mod budget;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod counted;
 pub mod due;
 pub mod frames;
 pub mod hint;

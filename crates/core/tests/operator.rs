@@ -1,5 +1,4 @@
-//! What operators and clients do to one execution, and what it leaves behind: cancel, revoke, reclaim grants, priority,
-//! hold and tags.
+//! What operators and clients do to one execution, and what it leaves behind: cancel, revoke, priority, hold and tags.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
@@ -8,27 +7,23 @@ mod running;
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod support;
 
-use ff_core::capability::CapabilitySet;
 use ff_core::command::operator::{
-    CancelExecution, Cancelled, ChangePriority, Changed, HoldExecution, IssueReclaimGrant, ReclaimGrant, RevokeLease,
-    Revoked, SetTags,
+    CancelExecution, Cancelled, ChangePriority, Changed, HoldExecution, RevokeLease, Revoked, SetTags,
 };
-use ff_core::command::submit::CreateExecution;
 use ff_core::error::{Code, Rejection};
-use ff_core::id::{GrantId, WaitpointId};
-use ff_core::machine::claim::{self, Redeemed, Refusal};
+use ff_core::id::WaitpointId;
+use ff_core::machine::claim::{self, Refusal};
 use ff_core::machine::operator;
 use ff_core::machine::placement::{Placement, placement, score};
 use ff_core::name::RequestId;
 use ff_core::record::{
     AttemptKind, CancelSource, Cause, Dependencies, EdgeGroupPolicy, Fence, GateState, Happening, LeaseEnd,
-    OutcomeKind, PendingWaitpoint, RecordKey, Tags, WaitpointRef,
+    OutcomeKind, PendingWaitpoint, Tags, WaitpointRef,
 };
 use ff_core::state::{OwnershipState, PublicState, state_vector};
-use ff_core::time::Duration;
-use running::{Case, HOUR, MINUTE, Move, SECOND, budget_id, code, policy, seconds};
+use running::{Case, HOUR, MINUTE, Move, SECOND, budget_id, code, seconds};
 use serde_json::json;
-use support::{LEASE_TTL, START, submission};
+use support::{LEASE_TTL, START};
 use uuid::Uuid;
 
 fn revocation(request_id: &str) -> RevokeLease {
@@ -50,20 +45,6 @@ fn unhold(case: &mut Case) -> Result<Changed, Rejection> {
 fn tag(case: &mut Case, key: &str) -> Result<Changed, Rejection> {
     let tags = Tags::from([(key.to_owned(), "v".to_owned())]);
     case.act(|execution, context| operator::set_tags(execution, &SetTags { tags }, context))
-}
-
-fn reclaim_grant(case: &mut Case) -> IssueReclaimGrant {
-    IssueReclaimGrant {
-        worker: "heir".parse().unwrap(),
-        instance: "heir-1".parse().unwrap(),
-        capabilities: CapabilitySet::default(),
-        grant_ttl: seconds(9),
-        grant_id: GrantId::from_uuid(case.store.mint()),
-    }
-}
-
-fn issue(case: &mut Case, command: &IssueReclaimGrant) -> Result<ReclaimGrant, Rejection> {
-    case.act(|execution, context| operator::issue_reclaim_grant(execution, command, context))
 }
 
 // Cancel.
@@ -302,186 +283,6 @@ fn a_member_of_a_cancelled_flow_is_cancelled_with_its_lease() {
     let outcome = case.execution().outcome().cloned().unwrap();
     assert_eq!(outcome.cancel_source, Some(CancelSource::FlowCascade));
     assert_eq!(case.execution().counts.reclaims, 0);
-}
-
-// Reclaim grants.
-
-#[test]
-fn a_reclaim_grant_promises_a_lost_execution_to_one_worker() {
-    let mut case = Case::new().leased();
-    case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
-    let expires_at = case.now() + seconds(9);
-    let admitted = true;
-    assert_eq!(
-        issue(&mut case, &command),
-        Ok(ReclaimGrant::Issued { expires_at, admitted })
-    );
-    let grant = case.execution().grant().cloned().unwrap();
-    assert_eq!(
-        (grant.id, &grant.worker, &grant.instance),
-        (command.grant_id, &command.worker, &command.instance)
-    );
-    assert!(grant.reclaim && grant.admitted && grant.expires_at == expires_at);
-    let line = case.history.pop().unwrap();
-    assert_eq!(
-        (line.what, line.detail.as_deref()),
-        (Happening::Granted, Some("to heir as a reclaim"))
-    );
-    let mut claimant = case.store.claimant().unwrap();
-    claimant.worker = command.worker;
-    claimant.instance = command.instance;
-    claimant.grant_id = command.grant_id;
-    let redeemed = case.act(|execution, context| claim::claim_from_grant(execution, &claimant, context));
-    assert_eq!(redeemed, Ok(Redeemed::Now));
-    assert_eq!((case.attempt().index, case.attempt().kind), (1, AttemptKind::Reclaim));
-}
-
-#[test]
-fn a_reclaim_grant_that_budgets_must_admit_says_so() {
-    let mut case = Case::with_policy(&json!({"budget_ids": [budget_id(1)]})).leased();
-    case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
-    let expires_at = case.now() + seconds(9);
-    let admitted = false;
-    assert_eq!(
-        issue(&mut case, &command),
-        Ok(ReclaimGrant::Issued { expires_at, admitted })
-    );
-    assert!(!case.execution().grant().unwrap().admitted);
-}
-
-#[test]
-fn a_reclaim_grant_ends_the_grace_of_an_expired_lease() {
-    let mut case = Case::new().leased();
-    case.store.settings.reclaim_grace = HOUR;
-    case.pass_and_pump(LEASE_TTL);
-    let command = reclaim_grant(&mut case);
-    assert!(issue(&mut case, &command).is_ok());
-    assert_eq!(case.execution().counts.reclaims, 1);
-    assert_eq!(case.archived().len(), 1);
-}
-
-#[test]
-fn a_reclaim_grant_is_refused_when_the_execution_was_lost_too_often() {
-    let mut case = Case::with_policy(&json!({"max_reclaim_count": 0})).leased();
-    case.store.settings.reclaim_grace = HOUR;
-    case.pass_and_pump(LEASE_TTL);
-    let command = reclaim_grant(&mut case);
-    assert_eq!(code(issue(&mut case, &command)), Code::MaxReclaimsExceeded);
-}
-
-#[test]
-fn only_what_waits_for_another_worker_is_reclaimed() {
-    let elsewhere: [Move; 6] = [
-        |_| {},
-        |case| case.lease(),
-        |case| {
-            case.lease();
-            case.release().unwrap();
-        },
-        |case| {
-            case.lease();
-            case.complete().unwrap();
-        },
-        |case| {
-            case.lease();
-            case.revoke(None).unwrap();
-            case.grant();
-        },
-        |case| {
-            // It waits for the same attempt to go on, which is a reclaim itself.
-            case.lease();
-            case.revoke(None).unwrap();
-            case.lease();
-            case.release().unwrap();
-        },
-    ];
-    for (index, reach) in elsewhere.into_iter().enumerate() {
-        let mut case = Case::new();
-        reach(&mut case);
-        let command = reclaim_grant(&mut case);
-        assert_eq!(
-            code(issue(&mut case, &command)),
-            Code::ExecutionNotReclaimable,
-            "{index}"
-        );
-    }
-}
-
-#[test]
-fn what_may_not_be_handed_out_is_not_granted_either() {
-    let mut case = Case::new().leased();
-    case.hold();
-    case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
-    assert_eq!(code(issue(&mut case, &command)), Code::ExecutionNotEligible);
-    unhold(&mut case).unwrap();
-    assert!(issue(&mut case, &command).is_ok());
-}
-
-#[test]
-fn a_reclaim_grant_needs_a_worker_that_offers_enough_and_a_grant_time_in_bounds() {
-    let command = CreateExecution {
-        policy: policy(&json!({"routing_requirements": {"required_capabilities": ["gpu", "eu"]}})),
-        ..submission().unwrap()
-    };
-    let mut case = Case::submitted(&command).leased();
-    case.revoke(None).unwrap();
-    let mut command = reclaim_grant(&mut case);
-    command.capabilities = CapabilitySet::parse(["gpu"]).unwrap();
-    assert_eq!(code(issue(&mut case, &command)), Code::CapabilityMismatch);
-    command.capabilities = CapabilitySet::parse(["eu", "gpu", "more"]).unwrap();
-    command.grant_ttl = MINUTE + Duration::from_millis(1);
-    assert_eq!(code(issue(&mut case, &command)), Code::InvalidInput);
-    command.grant_ttl = MINUTE;
-    assert!(issue(&mut case, &command).is_ok());
-}
-
-#[test]
-fn a_repeated_reclaim_grant_is_the_same_while_it_is_open_and_refused_while_it_gives_its_slot_back() {
-    let mut case = Case::with_quota().leased();
-    case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
-    let first = issue(&mut case, &command).unwrap();
-    case.pass(Duration::from_millis(1));
-    assert_eq!(issue(&mut case, &command), Ok(first));
-    assert!(case.draft.is_empty());
-    case.pass(MINUTE);
-    assert_eq!(code(issue(&mut case, &command)), Code::ExecutionNotReclaimable);
-    let another = reclaim_grant(&mut case);
-    assert!(issue(&mut case, &another).is_ok());
-}
-
-#[test]
-fn a_reclaim_grant_for_a_member_guards_on_its_gate_and_stops_at_a_cancelled_one() {
-    let mut case = Case::member().leased();
-    case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
-    issue(&mut case, &command).unwrap();
-    let gate = RecordKey::Gate(case.execution().definition.flow.unwrap());
-    assert_eq!(case.draft.guards, std::slice::from_ref(&gate));
-    let mut case = Case::member().leased();
-    case.store.settings.reclaim_grace = HOUR;
-    case.pass_and_pump(LEASE_TTL);
-    issue(&mut case, &command).unwrap();
-    assert_eq!(case.draft.guards, [gate], "reclaimed and granted at once, guarded once");
-    let mut case = Case::member().leased();
-    case.revoke(None).unwrap();
-    case.set_gate(GateState::Cancelled);
-    assert_eq!(issue(&mut case, &command), Ok(ReclaimGrant::FlowCancelled));
-    assert_eq!(case.state(), PublicState::Cancelled);
-}
-
-#[test]
-fn a_reclaim_grant_in_the_grace_of_a_member_whose_flow_was_cancelled_cancels_it() {
-    let mut case = Case::member().leased();
-    case.store.settings.reclaim_grace = HOUR;
-    case.pass_and_pump(LEASE_TTL);
-    case.set_gate(GateState::Cancelled);
-    let command = reclaim_grant(&mut case);
-    assert_eq!(issue(&mut case, &command), Ok(ReclaimGrant::FlowCancelled));
-    assert_eq!(case.state(), PublicState::Cancelled);
 }
 
 // Priority, hold and tags.

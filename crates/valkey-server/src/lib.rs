@@ -19,6 +19,7 @@
 
 mod binary;
 mod cluster;
+mod monitor;
 mod options;
 mod port;
 mod process;
@@ -30,6 +31,7 @@ mod until;
 
 pub use binary::binary;
 pub use cluster::{Cluster, Migration};
+pub use monitor::Monitor;
 pub use options::{Fsync, Options, Persistence};
 pub use proxy::Proxy;
 pub use resp::{Connection, Reply};

@@ -90,8 +90,17 @@ impl Connection {
         timeout(PATIENCE, self.exchange(words)).await?
     }
 
+    /// Reads what the server says unasked; gives up after ten seconds.
+    pub(crate) async fn next(&mut self) -> io::Result<Reply> {
+        timeout(PATIENCE, self.receive()).await?
+    }
+
     async fn exchange(&mut self, words: &[&[u8]]) -> io::Result<Reply> {
         self.stream.write_all(&encoded(words)).await?;
+        self.receive().await
+    }
+
+    async fn receive(&mut self) -> io::Result<Reply> {
         loop {
             let mut parser = Parser { rest: &self.received };
             if let Some(reply) = parser.reply()? {

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
 use crate::binary::binary;
+use crate::monitor::Monitor;
 use crate::options::{Login, Options};
 use crate::port::Port;
 use crate::process::Process;
@@ -217,6 +218,15 @@ impl Server {
     /// When the server cannot be reached.
     pub async fn info(&self, section: &str) -> String {
         self.ask(&format!("INFO {section}")).await.text().to_owned()
+    }
+
+    /// Looks from now on at what clients send.
+    ///
+    /// # Panics
+    ///
+    /// When the server cannot be reached.
+    pub async fn monitor(&self) -> Monitor {
+        Monitor::start(self).await
     }
 
     async fn launch(&self) -> Result<(), NotStarted> {

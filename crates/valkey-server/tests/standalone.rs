@@ -156,3 +156,23 @@ async fn many_servers_start_at_once() {
         server.ask("SET key value").await;
     }
 }
+
+#[tokio::test]
+async fn a_monitor_shows_what_clients_send() {
+    let server = Standalone::start(Options::default()).await;
+    let mut monitor = server.monitor().await;
+    server.ask("SET colour green").await;
+    server
+        .command(&[b"EVAL", b"return redis.call('GET', 'colour')", b"0"])
+        .await;
+    assert_eq!(monitor.sent().await, ["set", "eval"]);
+    assert!(monitor.sent().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_monitor_of_a_server_with_a_password_shows_no_login_of_its_own() {
+    let server = Standalone::start(Options::default().password("secret")).await;
+    let mut monitor = server.monitor().await;
+    server.ask("SET colour green").await;
+    assert_eq!(monitor.sent().await, ["auth", "set"]);
+}

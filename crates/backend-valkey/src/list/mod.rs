@@ -37,7 +37,7 @@ impl Shared {
     pub(crate) async fn list(&self, query: Query) -> Result<Page> {
         let mut reader = Reader::of(self);
         let (rows, next) = rows(&mut reader, &query).await?;
-        let now = match reader.now() {
+        let now = match reader.now().or_else(|| self.estimated_now()) {
             Some(now) => now,
             None => self.ping().await?,
         };

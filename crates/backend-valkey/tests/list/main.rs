@@ -6,6 +6,7 @@ mod audit;
 mod executions;
 mod feed;
 mod lanes;
+mod sweeps;
 
 use std::sync::Arc;
 

@@ -8,9 +8,9 @@ use ff_backend::Backend;
 use ff_backend_sqlite::{Durability, SqliteBackend};
 use tempfile::TempDir;
 
-use super::counted::Counted;
 use super::usage::cpu_time;
 use crate::open::{self, Address};
+use ff_backend::counted::Counted;
 
 /// Which store to measure.
 #[derive(clap::Args)]

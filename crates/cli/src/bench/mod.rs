@@ -1,7 +1,6 @@
 //! `ff bench`: scenarios on this machine, in process. Figures count only when every task was delivered exactly once, which
 //! the run checks.
 
-mod counted;
 mod flows;
 mod idle;
 mod load;

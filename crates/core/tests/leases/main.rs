@@ -6,6 +6,7 @@ mod attempts;
 mod bounds;
 mod duration;
 mod grants;
+mod reclaim_grants;
 mod repeats;
 #[path = "../running/mod.rs"]
 mod running;

@@ -68,6 +68,8 @@ pub(super) struct Ended {
     pub(super) end: End,
     /// Budgets and quotas whose work was left aside.
     pub(super) left_aside: BTreeSet<Cause>,
+    /// Its last reservation met nothing that had to be admitted.
+    pub(super) free: bool,
 }
 
 impl Ended {
@@ -76,6 +78,7 @@ impl Ended {
         Self {
             end: End::Fault(fault),
             left_aside: BTreeSet::new(),
+            free: false,
         }
     }
 }
@@ -96,14 +99,15 @@ struct Applicant {
 }
 
 impl<'e> Cycle<'e> {
-    pub(super) fn new(engine: &'e Engine, sought: Sought) -> Self {
+    /// A new cycle; `free` says that the one before met nothing that had to be admitted.
+    pub(super) fn new(engine: &'e Engine, sought: Sought, free: bool) -> Self {
         let nowhere = sought.lanes.is_empty();
         Self {
             engine,
             sought,
             admission: Admission::new(engine),
             refused: 0,
-            free: false,
+            free,
             left_aside: BTreeSet::new(),
             end: nowhere.then_some(End::Dry),
         }
@@ -129,6 +133,7 @@ impl<'e> Cycle<'e> {
         Ended {
             end: self.end.unwrap_or(End::Enough),
             left_aside: self.left_aside,
+            free: self.free,
         }
     }
 

@@ -57,6 +57,8 @@ pub(super) struct Desk {
     /// Somebody serves it.
     pub(super) attended: bool,
     rounds: usize,
+    /// The last round met nothing that had to be admitted, so the next one may ask for much at once.
+    free: bool,
     dry: Option<Dry>,
 }
 
@@ -84,6 +86,8 @@ pub(super) struct Round {
     /// How often the bell had rung when it began.
     pub(super) rung: u64,
     pub(super) turn: usize,
+    /// The last round met nothing that had to be admitted.
+    pub(super) free: bool,
 }
 
 /// A round that is over.
@@ -92,6 +96,8 @@ pub(super) struct Served {
     /// How often the bell had rung when it began.
     pub(super) rung: u64,
     pub(super) end: End,
+    /// It met nothing that had to be admitted.
+    pub(super) free: bool,
 }
 
 impl Desk {
@@ -157,12 +163,14 @@ impl Desk {
             bell: Arc::clone(&self.bell),
             rung: self.bell.rung(),
             turn,
+            free: self.free,
         }
     }
 
     /// Answers whoever got something or does not wait; the others stand in line again, where they stood.
     pub(super) fn finish_round(&mut self, served: Served, now: Duration) {
-        let Served { table, rung, end } = served;
+        let Served { table, rung, end, free } = served;
+        self.free = free;
         self.dry = matches!(end, End::Dry).then_some(Dry { rung, at: now });
         for (ask, tasks) in table.into_served().rev() {
             match &end {

@@ -39,7 +39,7 @@ impl Engine {
             lease_ttl: LEASE_TTL_DEFAULT,
         };
         let now = self.store_time().await?;
-        let mut cycle = Cycle::new(self, sought);
+        let mut cycle = Cycle::new(self, sought, false);
         while cycle.goes_on() {
             let claimant = fresh_claimant(&asker, grant_ttl, self.host(), now);
             if let Some(handed) = cycle.next(vec![claimant]).await.pop() {

@@ -52,17 +52,23 @@ impl Engine {
     }
 
     async fn serve_round(&self, key: &DeskKey, round: Round) -> Served {
-        let Round { asks, bell, rung, turn } = round;
+        let Round {
+            asks,
+            bell,
+            rung,
+            turn,
+            free,
+        } = round;
         let mut table = Table::new(asks);
-        let Ended { end, left_aside } = match self.begin_cycle(key, turn).await {
+        let Ended { end, left_aside, free } = match self.begin_cycle(key, turn, free).await {
             Ok((cycle, now)) => self.deal_out(cycle, &mut table, now).await,
             Err(fault) => Ended::by_fault(fault),
         };
         self.shared.causes.tell_when_moved(&left_aside, &bell);
-        Served { table, rung, end }
+        Served { table, rung, end, free }
     }
 
-    async fn begin_cycle(&self, key: &DeskKey, turn: usize) -> Result<(Cycle<'_>, Timestamp)> {
+    async fn begin_cycle(&self, key: &DeskKey, turn: usize, free: bool) -> Result<(Cycle<'_>, Timestamp)> {
         let sought = Sought {
             namespace: key.namespace.clone(),
             lanes: self
@@ -71,7 +77,7 @@ impl Engine {
             capabilities: key.capabilities.clone(),
             mode: HandOut::Lease,
         };
-        Ok((Cycle::new(self, sought), self.store_time().await?))
+        Ok((Cycle::new(self, sought, free), self.store_time().await?))
     }
 
     /// Reserves until everybody has enough or nothing comes, then puts the tasks on the table.

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::host::Host;
 
 /// Calls under way at the same time: one that the store works on, and others that are on their way there or back.
-const RUNNING_MAX: usize = 4;
+const RUNNING_MAX: usize = 3;
 
 /// Collects questions while earlier ones are being answered, and asks them together.
 pub(crate) struct Batcher<Q, A> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ff_backend::Backend;
+use ff_backend::counted::Counted;
 use ff_backend::memory::MemoryBackend;
 use ff_core::capability::CapabilitySet;
 use ff_core::command::budget::{ChargeBudget, CreateBudget, ResetBudget};
@@ -27,7 +28,6 @@ use ff_fabric_suite::Harness;
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::support::counted::Counted;
 use crate::support::{EngineHarness, START};
 
 /// An engine over a store in memory that counts.
@@ -39,7 +39,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let memory = Arc::new(MemoryBackend::new(START, PartitionCounts::default()));
-        let counted = Arc::new(Counted::new(Arc::clone(&memory) as Arc<dyn Backend>));
+        let counted = Arc::new(Counted::weighing(Arc::clone(&memory) as Arc<dyn Backend>));
         let store = Arc::clone(&counted) as Arc<dyn Backend>;
         let harness = EngineHarness::over(store, move |by| memory.advance(by), |_| ());
         Self { harness, counted }

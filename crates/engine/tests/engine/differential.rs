@@ -13,6 +13,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{Claims, Flows, On, Operate, Reads, Result, Submit, Work};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{Category, ExecutionKind, FlowKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::record::{CancelFlowPolicy, DependencyKind};
@@ -44,9 +45,14 @@ impl Luck {
     }
 }
 
+/// Where everything lives when a store keeps its order only inside a partition.
+const HOME: u16 = 7;
+
 /// One engine with what its callers know.
 struct Side {
     harness: EngineHarness,
+    /// Everything lives in one partition.
+    at_home: bool,
     tasks: Vec<Task>,
     known: Vec<ExecutionId>,
     flows: Vec<FlowId>,
@@ -112,9 +118,10 @@ fn pick(luck: &mut Luck, number: u64) -> Step {
 }
 
 impl Side {
-    fn new(harness: EngineHarness) -> Self {
+    fn new(harness: EngineHarness, at_home: bool) -> Self {
         Self {
             harness,
+            at_home,
             tasks: Vec::new(),
             known: Vec::new(),
             flows: Vec::new(),
@@ -133,15 +140,14 @@ impl Side {
                 priority,
                 retries,
             } => {
-                let id = ExecutionId::new(
-                    u16::try_from(number % 256).unwrap(),
-                    Uuid::from_u128(u128::from(number) + 1),
-                );
+                let anywhere = u16::try_from(number % 256).unwrap();
+                let partition = if self.at_home { HOME } else { anywhere };
+                let id = ExecutionId::new(partition, Uuid::from_u128(u128::from(number) + 1));
                 self.known.push(id);
                 told(engine.create_execution(submission(id, priority, retries)).await)
             }
             Step::Graph { number } => {
-                let flow_id = FlowId::from_uuid(Uuid::from_u128(u128::from(number) << 64));
+                let flow_id = flow_id(number, self.at_home);
                 let created = engine.create_flow_graph(graph(flow_id)).await.unwrap();
                 self.known.extend(&created.execution_ids);
                 self.flows.push(flow_id);
@@ -323,6 +329,14 @@ fn submission(id: ExecutionId, priority: u16, retries: bool) -> CreateExecution 
     }
 }
 
+/// The id of flow `number`, at home if it must be.
+fn flow_id(number: u64, at_home: bool) -> FlowId {
+    let ids = (0..).map(|more| FlowId::from_uuid(Uuid::from_u128((u128::from(number) << 64) + more)));
+    let is_fine = |id: &FlowId| !at_home || PartitionCounts::default().of_flow(*id).index == HOME;
+    let mut fine = ids.filter(is_fine);
+    fine.next().unwrap()
+}
+
 /// A diamond of four.
 pub(crate) fn graph(flow_id: FlowId) -> FlowGraph {
     let member = |key: &str| GraphMember {
@@ -372,21 +386,21 @@ fn claim() -> Claim {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_calls_are_answered_the_same_in_memory_and_in_a_file() {
     for seed in 0..SEEDS {
-        compare(seed, EngineHarness::sqlite(|_| ())).await;
+        compare(seed, EngineHarness::sqlite(|_| ()), false).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_calls_are_answered_the_same_in_memory_and_on_valkey() {
     for seed in 0..SEEDS {
-        compare(seed, EngineHarness::valkey(|_| ()).await).await;
+        compare(seed, EngineHarness::valkey(|_| ()).await, true).await;
     }
 }
 
-async fn compare(seed: u64, other: EngineHarness) {
+async fn compare(seed: u64, other: EngineHarness, at_home: bool) {
     let mut luck = Luck(seed);
-    let mut memory = Side::new(EngineHarness::memory(|_| ()));
-    let mut other = Side::new(other);
+    let mut memory = Side::new(EngineHarness::memory(|_| ()), at_home);
+    let mut other = Side::new(other, at_home);
     let mut number = 0;
     for position in 0..STEPS {
         number += 1;

@@ -1,7 +1,5 @@
 //! Engines for tests: over a store in memory or in a file, with time that passes only when told to.
 
-pub(crate) mod counted;
-
 use std::sync::Arc;
 use std::time::Duration as Span;
 
@@ -104,6 +102,12 @@ impl EngineHarness {
             _keeps: None,
         }
     }
+
+    /// Lets time pass, for the store and for the engine.
+    pub(crate) fn pass(&self, by: Duration) {
+        (self.clock)(by);
+        self.host.advance(Span::from_millis(by.as_millis()));
+    }
 }
 
 #[async_trait]
@@ -115,8 +119,7 @@ impl Harness for EngineHarness {
     async fn advance(&self, by: Duration) {
         // What the engine does every few seconds, it has done before a long time passes.
         self.engine.pump_sweep().await.unwrap();
-        (self.clock)(by);
-        self.host.advance(Span::from_millis(by.as_millis()));
+        self.pass(by);
         self.settle().await;
     }
 
@@ -131,8 +134,7 @@ impl Harness for EngineHarness {
             }
             // Something was in the way of something else: a moment later it may not be.
             pauses += 1;
-            (self.clock)(PAUSE);
-            self.host.advance(Span::from_millis(PAUSE.as_millis()));
+            self.pass(PAUSE);
         }
         panic!("there is always something due");
     }

@@ -1,55 +1,70 @@
-//! A store that counts the calls made to it, and the bytes of the records they carry.
+//! A store that counts the calls made to it, for whoever measures.
 
-use std::sync::{Arc, Mutex};
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
-use ff_backend::due::{Due, DuePage};
-use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
-use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
-use ff_backend::settings::{SettingsOp, SettingsReply};
-use ff_backend::transaction::{CommitError, Committed, Transaction};
-use ff_backend::{Backend, Result};
 use ff_core::time::Timestamp;
 
+use crate::budget::{BudgetCall, BudgetReply};
+use crate::due::{Due, DuePage};
+use crate::frames::{Append, AppendError, Appended, FrameRange, Frames};
+use crate::hint::HintStream;
+use crate::load::{Load, Snapshot};
+use crate::query::{Page, Query};
+use crate::quota::{QuotaCall, QuotaReply};
+use crate::reserve::{Handful, Reserve};
+use crate::settings::{SettingsOp, SettingsReply};
+use crate::transaction::{CommitError, Committed, Transaction};
+use crate::{Backend, Result};
+
 /// Passes every call on and counts it.
-pub(crate) struct Counted {
+pub struct Counted {
     store: Arc<dyn Backend>,
-    calls: Mutex<u64>,
-    bytes: Mutex<u64>,
+    calls: AtomicU64,
+    /// `None` where nobody asked: weighing costs more than many a call.
+    bytes: Option<AtomicU64>,
 }
 
 impl Counted {
-    pub(crate) fn new(store: Arc<dyn Backend>) -> Self {
+    /// Counts the calls to `store`.
+    pub fn new(store: Arc<dyn Backend>) -> Self {
         Self {
             store,
-            calls: Mutex::default(),
-            bytes: Mutex::default(),
+            calls: AtomicU64::new(0),
+            bytes: None,
+        }
+    }
+
+    /// Counts the calls to `store`, and about how many bytes of records and rows they carry.
+    pub fn weighing(store: Arc<dyn Backend>) -> Self {
+        Self {
+            bytes: Some(AtomicU64::new(0)),
+            ..Self::new(store)
         }
     }
 
     /// Calls so far.
-    pub(crate) fn calls(&self) -> u64 {
-        *self.calls.lock().unwrap()
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
     }
 
-    /// About how many bytes of records and rows went to and fro.
-    pub(crate) fn bytes(&self) -> u64 {
-        *self.bytes.lock().unwrap()
+    /// About how many bytes of records and rows went to and fro; 0 if they are not weighed.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.as_ref().map_or(0, |bytes| bytes.load(Ordering::Relaxed))
     }
 
     fn count(&self) -> &dyn Backend {
-        *self.calls.lock().unwrap() += 1;
+        self.calls.fetch_add(1, Ordering::Relaxed);
         &*self.store
     }
 
     /// The debug text stands in for what a real store would send: it grows as the records do.
-    fn weigh(&self, what: &impl std::fmt::Debug) {
-        *self.bytes.lock().unwrap() += format!("{what:?}").len() as u64;
+    fn weigh(&self, what: &impl Debug) {
+        if let Some(bytes) = &self.bytes {
+            bytes.fetch_add(format!("{what:?}").len() as u64, Ordering::Relaxed);
+        }
     }
 }
 
