@@ -36,8 +36,6 @@ pub enum Sabotage {
     NoFence,
     /// Versions are not compared.
     NoVersionCheck,
-    /// What was decided from counters lands although a failover has put them back.
-    NoGeneration,
     /// Transactions land however late they are.
     NoNotAfter,
     /// Counters move although the record beside them does not.
@@ -62,10 +60,9 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// Every one of them.
-    pub const ALL: [Sabotage; 13] = [
+    pub const ALL: [Sabotage; 12] = [
         Sabotage::NoFence,
         Sabotage::NoVersionCheck,
-        Sabotage::NoGeneration,
         Sabotage::NoNotAfter,
         Sabotage::IncrementsApart,
         Sabotage::OutboxDropped,

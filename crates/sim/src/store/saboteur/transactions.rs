@@ -14,7 +14,6 @@ impl Saboteur {
     pub(super) async fn spoil(&self, mut transaction: Transaction) -> Transaction {
         match self.sabotage {
             Sabotage::NoVersionCheck => self.overwrite(&mut transaction).await,
-            Sabotage::NoGeneration => transaction.generation = None,
             Sabotage::NoNotAfter => transaction.not_after = None,
             Sabotage::IncrementsApart => self.send_increments_ahead(&mut transaction).await,
             Sabotage::OutboxDropped => executions(&mut transaction).for_each(|execution| execution.outbox.clear()),
