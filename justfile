@@ -32,9 +32,13 @@ lifecycle:
 conformance:
     cargo test -p ff-backend -p ff-backend-sqlite -p ff-backend-valkey
 
-# Everything, and besides the whole interface on a Valkey cluster
+# Everything, and besides the whole interface on a Valkey cluster, and more of its primaries killed
 full: test
-    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine the_interface_holds_on_a_cluster
+    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine --test valkey_faults cluster
+
+# Servers killed, connections cut, slots moved while clients work; prints what each run counted
+faults:
+    FF_VALKEY_SERVER="$(scripts/valkey-server)" cargo test -p ff-engine --test valkey_faults -- --nocapture --test-threads 1
 
 # Deliberately wrong memory backends, and the conformance check that catches each
 mutants:

@@ -19,7 +19,7 @@ use crate::reply::{list, number, text};
 use crate::shared::Shared;
 
 /// How long a call that was not run is tried again: a failover or the move of a slot takes a while.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 /// The first pause between two tries; each one is twice as long as the one before, up to the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
 
@@ -46,29 +46,35 @@ impl Shared {
         self.call_at(function, &prefix(partition), ask).await
     }
 
-    /// Calls a function where the keys with this prefix live.
-    pub(crate) async fn call_at(&self, function: Function, prefix: &str, ask: Pack) -> Result<Reply> {
-        let mut command = redis::cmd("FCALL");
-        command.arg(function.name()).arg(2).arg(format!("{prefix}partition"));
-        // The second key never exists. While a slot moves key by key, a call that names it is refused before it begins, on
-        // both sides: no function ever sees half a partition.
-        command.arg(format!("{prefix}never"));
-        ask.write(&mut command);
-        parse(self.run(function, &command).await?)
+    /// The same, for a call that can go without an answer: it is not tried again after `patience`.
+    pub(crate) async fn call_within(
+        &self,
+        patience: Duration,
+        function: Function,
+        partition: Partition,
+        ask: Pack,
+    ) -> Result<Reply> {
+        let prefix = prefix(partition);
+        let command = command(function, &prefix, ask);
+        parse(self.run(function, &prefix, &command, patience).await?)
     }
 
-    async fn run(&self, function: Function, command: &Cmd) -> Result<Value> {
-        let (give_up_at, mut pause) = (Instant::now() + PATIENCE, PAUSES.0);
+    /// Calls a function where the keys with this prefix live.
+    pub(crate) async fn call_at(&self, function: Function, prefix: &str, ask: Pack) -> Result<Reply> {
+        let command = command(function, prefix, ask);
+        parse(self.run(function, prefix, &command, PATIENCE).await?)
+    }
+
+    async fn run(&self, function: Function, prefix: &str, command: &Cmd, patience: Duration) -> Result<Value> {
+        let (give_up_at, mut pause) = (Instant::now() + patience, PAUSES.0);
         loop {
-            let error = match self.client.run(command).await {
+            let error = match self.client.run(command, prefix).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
             match fate(&error) {
+                Fate::NoLibrary if self.load_library().await.is_ok() => continue,
                 Fate::NoLibrary | Fate::NotRun if Instant::now() < give_up_at => {
-                    if fate(&error) == Fate::NoLibrary && self.load_library().await.is_ok() {
-                        continue;
-                    }
                     sleep(pause).await;
                     pause = (2 * pause).min(PAUSES.1);
                 }
@@ -84,7 +90,7 @@ impl Shared {
     pub(crate) async fn load_library(&self) -> RedisResult<()> {
         let mut command = redis::cmd("FUNCTION");
         command.arg("LOAD").arg(&LIBRARY.text);
-        for loaded in self.client.run_on(Nodes::Primaries, command).await? {
+        for loaded in self.client.run_on(Nodes::Primaries, &command).await? {
             match loaded {
                 Err(error) if !error.to_string().contains("already exists") => return Err(error),
                 _ => {}
@@ -110,6 +116,16 @@ impl Shared {
         }
         groups
     }
+}
+
+fn command(function: Function, prefix: &str, ask: Pack) -> Cmd {
+    let mut command = redis::cmd("FCALL");
+    command.arg(function.name()).arg(2).arg(format!("{prefix}partition"));
+    // The second key never exists. While a slot moves key by key, a call that names it is refused before it begins, on
+    // both sides: no function ever sees half a partition.
+    command.arg(format!("{prefix}never"));
+    ask.write(&mut command);
+    command
 }
 
 /// Takes a reply of a function apart: time, generation, answer.

@@ -8,8 +8,9 @@ use ff_backend::hint::Hint;
 use ff_core::time::Timestamp;
 use futures::StreamExt;
 use redis::aio::PubSub;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
+use crate::client::CONNECTION_TIMEOUT;
 use crate::error::corrupt;
 use crate::keys::{QueueName, execution_id, lane, parse_cause, partition};
 use crate::open::Addresses;
@@ -58,9 +59,10 @@ pub(crate) async fn subscribe(addresses: &Addresses, channel: &str) -> redis::Re
             pubsub.subscribe(channel).await?;
             Ok(pubsub)
         };
-        match subscribed.await {
-            Ok(pubsub) => return Ok(pubsub),
-            Err(error) => failure = Some(error),
+        match timeout(CONNECTION_TIMEOUT, subscribed).await {
+            Ok(Ok(pubsub)) => return Ok(pubsub),
+            Ok(Err(error)) => failure = Some(error),
+            Err(_) => failure = Some((redis::ErrorKind::Io, "no answer in time").into()),
         }
     }
     Err(failure.unwrap_or_else(|| (redis::ErrorKind::InvalidClientConfig, "no address was given").into()))

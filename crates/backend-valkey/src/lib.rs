@@ -8,6 +8,7 @@ mod backend;
 mod budget;
 mod call;
 mod client;
+mod cluster;
 mod commit;
 mod due;
 mod error;

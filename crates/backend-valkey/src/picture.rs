@@ -10,12 +10,18 @@ use ff_core::partition::Partition;
 /// How long a picture is believed before somebody who finds nothing in it looks at the store.
 const BELIEVED_FOR: Duration = Duration::from_secs(10);
 
-/// When something was so: how often the partition had been written to, in which generation of its node. A later moment
-/// compares greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// When something was so: how often the partition had been written to, in which generation of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) generation: u64,
     pub(crate) changes: u64,
+}
+
+impl Moment {
+    /// Whether this was after `other`, where that can be told.
+    const fn is_after(self, other: Moment) -> bool {
+        self.generation == other.generation && self.changes > other.changes
+    }
 }
 
 /// Queues by lane.
@@ -61,15 +67,24 @@ impl Picture {
             seen,
         });
         queue.head = queue.head.min(head);
-        queue.seen = queue.seen.max(seen);
+        if !queue.seen.is_after(seen) {
+            queue.seen = seen;
+        }
     }
 
     /// A queue has this best score now, or nothing any more. What was seen later stands.
+    ///
+    /// Generations say nothing about each other: a partition may have moved to a node that has been running for longer. So one
+    /// that is new to the queue only makes it the last to look into; the next look, in the same generation, settles it.
     pub(crate) fn settled(&mut self, lane: &str, key: &(Partition, String), head: Option<f64>, seen: Moment) {
         let Some(queues) = self.lanes.get_mut(lane) else { return };
-        let Some(queue) = queues.get_mut(key).filter(|queue| queue.seen <= seen) else {
+        let Some(queue) = queues.get_mut(key).filter(|queue| !queue.seen.is_after(seen)) else {
             return;
         };
+        if queue.seen.generation != seen.generation {
+            (queue.head, queue.seen) = (head.unwrap_or(f64::MAX), seen);
+            return;
+        }
         match head {
             Some(head) => (queue.head, queue.seen) = (head, seen),
             None => {
@@ -87,11 +102,11 @@ impl Picture {
         &self,
         lane: &str,
         limit: usize,
-        runnable: impl Fn(&Signature) -> bool,
+        runnable: impl Fn(Partition, &Signature) -> bool,
     ) -> (Vec<Source>, Option<f64>) {
         let queues = self.lanes.get(lane).into_iter().flatten();
         let mut sources: Vec<Source> = queues
-            .filter(|(_, queue)| runnable(&queue.signature))
+            .filter(|((partition, _), queue)| runnable(*partition, &queue.signature))
             .map(|((partition, set), queue)| Source {
                 partition: *partition,
                 set: set.clone(),
@@ -122,5 +137,51 @@ impl Picture {
     /// Hints were lost: the next one who finds nothing looks at the store.
     pub(crate) fn doubt(&mut self) {
         self.swept_at = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LANE: &str = "default/default";
+
+    fn seen(generation: u64, changes: u64) -> Moment {
+        Moment { generation, changes }
+    }
+
+    fn with_a_queue(at: Moment) -> (Picture, (Partition, String)) {
+        let (mut picture, key) = (Picture::default(), (Partition::flow(1), "queue".to_owned()));
+        picture.saw(LANE, key.clone(), &Signature::default(), 1.0, at);
+        (picture, key)
+    }
+
+    fn is_empty(picture: &Picture) -> bool {
+        picture.sources(LANE, 10, |_, _| true).0.is_empty()
+    }
+
+    #[test]
+    fn what_was_seen_later_stands() {
+        let (mut picture, key) = with_a_queue(seen(7, 20));
+        picture.settled(LANE, &key, None, seen(7, 19));
+        assert!(!is_empty(&picture));
+        picture.settled(LANE, &key, None, seen(7, 20));
+        assert!(is_empty(&picture));
+    }
+
+    #[test]
+    fn a_queue_that_moved_to_a_node_that_runs_for_longer_is_settled_by_the_second_look() {
+        let (mut picture, key) = with_a_queue(seen(7, 20));
+        let other = (Partition::flow(2), "queue".to_owned());
+        picture.saw(LANE, other.clone(), &Signature::default(), 5.0, seen(7, 1));
+        picture.settled(LANE, &key, None, seen(3, 1));
+        let (sources, _) = picture.sources(LANE, 10, |_, _| true);
+        assert_eq!(
+            sources.iter().map(|source| source.partition.index).collect::<Vec<_>>(),
+            [2, 1]
+        );
+        picture.settled(LANE, &key, None, seen(3, 1));
+        picture.settled(LANE, &other, None, seen(7, 1));
+        assert!(is_empty(&picture));
     }
 }

@@ -1,15 +1,19 @@
 //! Handing out: the best of the queues that the picture shows, stamped in the store and worked out by the rules.
 
-use ff_backend::Result;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use ff_backend::reserve::{Handful, Reserve, Task};
+use ff_backend::{Error, Result};
 use ff_core::capability::Signature;
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
 use ff_core::machine::claim::{Claimant, HandOut, gate_passes};
+use ff_core::partition::Partition;
 use ff_core::record::{Actor, Cause, Execution, Gate};
 use ff_core::time::Timestamp;
 use redis::Value;
 
-use crate::call::Reply;
+use crate::call::{PATIENCE, Reply};
 use crate::error::corrupt;
 use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
@@ -22,6 +26,9 @@ use crate::shared::Shared;
 
 /// Queues one call looks into at most: the best of so many heads are the best there are.
 const SOURCES_MAX: usize = 64;
+
+/// How long the first partition of a cluster that does not answer is waited for.
+const VISIT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// What one call of the library answered.
 struct Visit {
@@ -45,16 +52,32 @@ impl Shared {
     /// Hands out the best eligible executions that a worker can run, as far as this process knows of them.
     pub(crate) async fn reserve(&self, ask: Reserve) -> Result<Handful> {
         let mut tasks: Vec<Task> = Vec::new();
-        let mut visited = 0;
+        // Partitions that do not answer at the moment; what others have is handed out meanwhile.
+        let (mut silent, mut failure) = (BTreeSet::new(), None);
+        let (mut visited, mut looked) = (0, false);
         while tasks.len() < ask.claimants.len() {
-            let sources = self.sources(&ask, ask.claimants.len() - tasks.len());
-            if sources.is_empty() {
-                if !tasks.is_empty() || !self.look_for_queues().await? {
+            let sources = self.sources(&ask, ask.claimants.len() - tasks.len(), &silent);
+            let Some(partition) = first_partition(&sources) else {
+                let enough = looked || !tasks.is_empty() || !silent.is_empty();
+                if enough || !self.look_for_queues().await? {
                     break;
                 }
+                looked = true;
                 continue;
-            }
-            let visit = self.visit(&ask, &tasks, sources).await?;
+            };
+            let visit = match self.visit(&ask, &tasks, sources, self.patience(&silent)).await {
+                Ok(visit) => visit,
+                Err(Error::Unavailable(why)) if self.client.is_cluster() => {
+                    silent.insert(partition);
+                    failure = Some(Error::Unavailable(why));
+                    continue;
+                }
+                // It may have taken something under ids that nobody else may get, so this ends here.
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            };
             let found = visit.tasks.len();
             tasks.extend(visit.tasks);
             visited += 1;
@@ -63,6 +86,10 @@ impl Shared {
                 break;
             }
         }
+        // What was taken is handed out, whatever happened elsewhere.
+        if let Some(failure) = failure.filter(|_| tasks.is_empty()) {
+            return Err(failure);
+        }
         let now = match self.estimated_now() {
             Some(now) => now,
             None => self.ping().await?,
@@ -70,14 +97,26 @@ impl Shared {
         Ok(Handful { now, tasks })
     }
 
+    /// How long a visit may take to begin. In a cluster others may have work: whoever waited for one that fails over or moves
+    /// would let what was taken elsewhere expire.
+    fn patience(&self, silent: &BTreeSet<Partition>) -> Duration {
+        match self.client.is_cluster() {
+            false => PATIENCE,
+            true if silent.is_empty() => VISIT_PATIENCE,
+            true => Duration::ZERO,
+        }
+    }
+
     /// The queues to look into now, by lane: all that matter on one server, those of one partition in a cluster.
-    fn sources(&self, ask: &Reserve, wanted: usize) -> Vec<LaneSources> {
+    fn sources(&self, ask: &Reserve, wanted: usize, silent: &BTreeSet<Partition>) -> Vec<LaneSources> {
         let picture = self.picture();
         let limit = (wanted + SOURCES_SPARE).min(SOURCES_MAX);
         let mut lanes: Vec<LaneSources> = Vec::new();
         for id in &ask.lanes {
             let lane = lane(&ask.namespace, id);
-            let (mut sources, mut bound) = picture.sources(&lane, limit, |signature| can_run(ask, signature));
+            let (mut sources, mut bound) = picture.sources(&lane, limit, |partition, signature| {
+                !silent.contains(&partition) && can_run(ask, signature)
+            });
             if self.client.is_cluster() {
                 // One partition after the other: taking turns for the sake of order would cost a call for every task.
                 let first = sources.first().map(|source| source.partition);
@@ -95,7 +134,13 @@ impl Shared {
         lanes
     }
 
-    async fn visit(&self, ask: &Reserve, before: &[Task], sources: Vec<LaneSources>) -> Result<Visit> {
+    async fn visit(
+        &self,
+        ask: &Reserve,
+        before: &[Task],
+        sources: Vec<LaneSources>,
+        patience: Duration,
+    ) -> Result<Visit> {
         let claimants = &ask.claimants[before.len()..];
         let bytes_left = RESERVE_BYTES_MAX.saturating_sub(before.iter().map(|task| task.input.len()).sum());
         let mut pack = self.ask(7);
@@ -114,9 +159,8 @@ impl Shared {
             pack.optional(lane.bound.map(|bound| bound.to_string()));
         });
         pack.flag(before.is_empty());
-        let reply = self
-            .call(Function::Reserve, sources[0].sources[0].partition, pack)
-            .await?;
+        let partition = sources[0].sources[0].partition;
+        let reply = self.call_within(patience, Function::Reserve, partition, pack).await?;
         self.was_told(reply.now);
         self.visited(ask, &sources, claimants, reply)
     }
@@ -156,6 +200,11 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// The partition that is visited; on one server it stands for all of them.
+fn first_partition(sources: &[LaneSources]) -> Option<Partition> {
+    Some(sources.first()?.sources.first()?.partition)
 }
 
 fn pack_claimant(pack: &mut Pack, claimant: &Claimant) {

@@ -1,9 +1,12 @@
 //! Looking at every partition for what hints may have hidden.
 
+use std::time::Duration;
+
 use ff_backend::Result;
 use ff_core::partition::{Family, Partition};
-use futures::future::try_join_all;
+use futures::future::join_all;
 
+use crate::call::PATIENCE;
 use crate::keys::{QUEUES, QueueName, lane, prefix};
 use crate::library::Function;
 use crate::picture::Moment;
@@ -11,6 +14,8 @@ use crate::reply::{list, text};
 use crate::shared::{Shared, locked};
 use crate::watch::Marks;
 
+/// How long a partition of a cluster that does not answer is waited for.
+const LOOK_PATIENCE: Duration = Duration::from_millis(250);
 /// Partitions in one call at most.
 const CALL_MAX: usize = 1_024;
 
@@ -28,9 +33,15 @@ impl Shared {
         partitions.retain(|partition| locked(&self.queues).unchanged(*partition, marks.as_ref()).is_none());
         let asked = partitions.into_iter().map(|partition| (partition, ())).collect();
         let groups = self.groups(asked, CALL_MAX).into_iter();
-        let calls = groups.map(|group| self.look_into(group, marks.as_ref()));
-        try_join_all(calls).await.inspect_err(|_| self.picture().doubt())?;
-        Ok(true)
+        let looks = join_all(groups.map(|group| self.look_into(group, marks.as_ref()))).await;
+        // Part of a cluster may be failing over; what the rest has must not wait for it.
+        if looks.iter().any(Result::is_err) {
+            self.picture().doubt();
+        }
+        match looks.iter().any(Result::is_ok) {
+            true => Ok(true),
+            false => looks.into_iter().collect::<Result<()>>().map(|()| true),
+        }
     }
 
     async fn look_into(&self, group: Vec<(Partition, ())>, marks: Option<&Marks>) -> Result<()> {
@@ -42,7 +53,12 @@ impl Shared {
                 .text("0")
                 .text("-1");
         });
-        let reply = self.call(Function::Read, group[0].0, ask).await?;
+        let patience = if self.client.is_cluster() {
+            LOOK_PATIENCE
+        } else {
+            PATIENCE
+        };
+        let reply = self.call_within(patience, Function::Read, group[0].0, ask).await?;
         self.was_told(reply.now);
         let seen = Moment {
             generation: reply.generation.0,

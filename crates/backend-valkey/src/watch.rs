@@ -95,7 +95,7 @@ impl Shared {
         let unavailable = |error: redis::RedisError| Error::Unavailable(error.to_string());
         let replies = self
             .client
-            .run_on(Nodes::Primaries, command)
+            .run_on(Nodes::Primaries, &command)
             .await
             .map_err(unavailable)?;
         let (mut origins, mut counts) = (Vec::new(), HashMap::new());

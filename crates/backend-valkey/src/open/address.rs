@@ -37,6 +37,11 @@ impl Addresses {
         self.0.iter()
     }
 
+    /// The server that was named first.
+    pub(crate) fn first(&self) -> &ConnectionInfo {
+        &self.0[0]
+    }
+
     /// The number of the database, the same for all of them.
     pub(crate) fn database(&self) -> i64 {
         self.0.first().map_or(0, |node| node.redis_settings().db())
@@ -50,7 +55,7 @@ impl Addresses {
 }
 
 /// How connections are kept.
-pub(crate) fn tcp_settings() -> TcpSettings {
+fn tcp_settings() -> TcpSettings {
     let keepalive = TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE);
     TcpSettings::default().set_nodelay(true).set_keepalive(keepalive)
 }

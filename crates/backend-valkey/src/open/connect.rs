@@ -20,7 +20,7 @@ pub(super) async fn connect(addresses: &Addresses) -> Result<Client, Obstacle> {
         return Err(Obstacle::Lasting(OpenError::Address(reason)));
     }
     let client = Client::cluster(addresses).await?;
-    let answers = client.run_on(Nodes::All, redis::cmd("INFO")).await?;
+    let answers = client.run_on(Nodes::All, &redis::cmd("INFO")).await?;
     let answers: Vec<_> = answers.into_iter().collect::<RedisResult<_>>()?;
     let servers: Vec<Server> = answers.iter().map(Server::parse).collect::<Result<_, _>>()?;
     check(&servers)?;

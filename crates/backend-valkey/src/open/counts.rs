@@ -17,7 +17,7 @@ pub(super) async fn check_counts(shared: &Shared) -> Result<(), Obstacle> {
         .arg(counts)
         .arg("NX")
         .arg("GET");
-    let found = shared.client.run(&command).await?;
+    let found = shared.client.run(&command, SHARED).await?;
     let Some(stored) = optional_text(&found)? else {
         return Ok(());
     };

@@ -54,7 +54,7 @@ async fn loaded(shared: &Shared) -> std::result::Result<Vec<String>, Obstacle> {
     let mut command = redis::cmd("FUNCTION");
     command.arg("LIST").arg("LIBRARYNAME").arg(format!("{NAME_PREFIX}*"));
     let mut names = Vec::new();
-    for listed in shared.client.run_on(Nodes::Primaries, command).await? {
+    for listed in shared.client.run_on(Nodes::Primaries, &command).await? {
         for library in list(listed?)? {
             names.push(name_of(library)?);
         }
@@ -76,7 +76,7 @@ fn name_of(library: Value) -> Result<String> {
 async fn delete(shared: &Shared, name: &str) {
     let mut command = redis::cmd("FUNCTION");
     command.arg("DELETE").arg(name);
-    match shared.client.run_on(Nodes::Primaries, command).await {
+    match shared.client.run_on(Nodes::Primaries, &command).await {
         Ok(_) => tracing::info!(library = name, "deleted a library that nobody has used for a day"),
         Err(error) => tracing::debug!(library = name, %error, "a library that nobody uses stays"),
     }

@@ -9,7 +9,7 @@ mod server;
 
 use std::sync::Arc;
 
-pub(crate) use address::{Addresses, tcp_settings};
+pub(crate) use address::Addresses;
 use connect::connect;
 use counts::check_counts;
 use libraries::{keep_in_use, note_use};

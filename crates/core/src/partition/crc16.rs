@@ -1,7 +1,7 @@
 //! The checksum that spreads ids over partitions.
 
 /// CRC16-XMODEM, the checksum a cluster finds slots with; `crc` is 0 or the checksum of what came before `bytes`.
-pub(super) const fn crc16(mut crc: u16, bytes: &[u8]) -> u16 {
+pub const fn crc16(mut crc: u16, bytes: &[u8]) -> u16 {
     let mut position = 0;
     while position < bytes.len() {
         let [high, low] = crc.to_be_bytes();

@@ -5,4 +5,5 @@ mod crc16;
 mod tag;
 
 pub use counts::{CountsMismatch, PARTITIONS_MAX, PartitionCounts};
+pub use crc16::crc16;
 pub use tag::{Family, Partition};

@@ -33,6 +33,8 @@ const REPLICA_PREFIX: &str = "pump/replica/";
 pub(super) struct Ranges {
     replica: OnceLock<String>,
     owned: Mutex<Owned>,
+    /// Given to others, who notice with their next renewal: until this one's next, it goes on with them.
+    given: Mutex<BTreeSet<u16>>,
 }
 
 /// Ranges with the revision of their setting.
@@ -49,7 +51,12 @@ struct Standing {
 impl Ranges {
     /// Whether this replica pumps `partition`.
     pub(super) fn holds(&self, partition: Partition) -> bool {
-        self.owned().contains_key(&(partition.index % RANGES))
+        let range = partition.index % RANGES;
+        self.owned().contains_key(&range) || self.given().contains(&range)
+    }
+
+    fn given(&self) -> MutexGuard<'_, BTreeSet<u16>> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn owned(&self) -> MutexGuard<'_, Owned> {
@@ -65,9 +72,8 @@ impl Engine {
 
     /// The partitions this process pumps.
     pub(super) fn own_partitions(&self) -> Vec<Partition> {
-        let owned = self.shared.pump.ranges.owned();
         let mut partitions = self.all_partitions();
-        partitions.retain(|partition| owned.contains_key(&(partition.index % RANGES)));
+        partitions.retain(|partition| self.pumps(*partition));
         partitions
     }
 
@@ -97,6 +103,7 @@ impl Engine {
         let standing = self.renew_ranges().await?;
         let moves = self.moves(&standing);
         *self.shared.pump.ranges.owned() = standing.owned;
+        self.shared.pump.ranges.given().clear();
         if moves.is_empty() {
             return Ok(());
         }
@@ -168,6 +175,7 @@ impl Engine {
                 }
                 SettingsReply::Absent => {
                     owned.remove(&range);
+                    self.shared.pump.ranges.given().insert(range);
                 }
                 // Another replica was faster.
                 SettingsReply::Conflict(_) | SettingsReply::Page(_) => {}
@@ -179,6 +187,7 @@ impl Engine {
     /// Gives every range back, so that others need not wait for the leases to end.
     pub(super) async fn release_ranges(&self) {
         let owned = std::mem::take(&mut *self.shared.pump.ranges.owned());
+        self.shared.pump.ranges.given().clear();
         let mut ops: Vec<SettingsOp> = owned.iter().map(|(range, revision)| give(*range, *revision)).collect();
         ops.push(SettingsOp::Delete {
             key: self.replica_key(),

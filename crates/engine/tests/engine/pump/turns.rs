@@ -343,6 +343,34 @@ async fn every_timer_is_handled_by_somebody_while_replicas_come_and_go() {
 }
 
 #[tokio::test]
+async fn timers_are_not_late_while_a_replica_joins() {
+    let world = World::new();
+    let (_first, _) = replica(&world);
+    pass_slowly(&world, 3).await;
+    let (_second, _) = replica(&world);
+    let mut timers = Vec::new();
+    for tenths in 0..200 {
+        let until = world.now() + Duration::from_millis(100 * tenths + 1_000);
+        let id = world.submit(|command| command.delay_until = Some(until)).await;
+        timers.push((until, id));
+    }
+    for _ in 0..20 {
+        pass_slowly(&world, 1).await;
+        let over = world.now();
+        for (until, id) in timers
+            .iter()
+            .filter(|(until, _)| over.since(*until) >= Duration::from_secs(1))
+        {
+            assert_eq!(
+                world.state(*id).await,
+                PublicState::Waiting,
+                "{until:?}, and it is {over:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stopped_engine_makes_no_calls() {
     let world = World::new();
     world.engine.start();
