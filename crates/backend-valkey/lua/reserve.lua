@@ -6,38 +6,71 @@
 --
 -- ask[4]: tag   ask[5]: may lease at once   ask[6]: bytes at most   ask[7]: gate states that let claims pass
 -- ask[8]: claimants, used in order: {text, lease_ms, grant_ms, actor, lease id, attempt id} …
--- ask[9]: lanes, tried in order; each {sources, bound}: sources are {prefix, set} …, and whatever scores worse than the bound
---   may not be the best there is
+-- ask[9]: lanes, tried in order; each {sources, bound}: sources are {prefix, set} …, and what scores worse than the bound stays
+--   where it is, because queues that are not named have better
 -- ask[10]: the first one is handed out however large it is
 -- answers {tasks, heads, whether the bytes ran out}
 --   tasks: {prefix, name, version before, body, at, gate state, gate version, input, type} …
 --   heads: {prefix, set, changes of the partition so far, best score that is left, or ''} … of every source
 
-local CHUNK = 16
+-- Entries of a queue that are fetched at once: what it gives if all give alike, and some more.
+local CHUNK_SPARE, CHUNK_MAX = 2, 64
 
--- The next candidate of a source, without taking it.
-local function candidate(source)
+-- Moves a source on to its next candidate, without taking it; answers whether there is one.
+local function advance(source)
+  source.at = source.at + 2
   if source.at > #source.found then
-    if source.exhausted then return nil end
+    if source.exhausted then return false end
     local first = source.fetched
-    source.found = call('ZRANGE', source.key, first, first + CHUNK - 1, 'WITHSCORES')
+    source.found = call('ZRANGE', source.key, first, first + source.chunk - 1, 'WITHSCORES')
     source.fetched = first + #source.found / 2
-    source.exhausted = #source.found < 2 * CHUNK
+    source.exhausted = #source.found < 2 * source.chunk
     source.at = 1
-    if #source.found == 0 then return nil end
+    if #source.found == 0 then return false end
   end
-  return source.found[source.at], tonumber(source.found[source.at + 1])
+  source.name, source.score = source.found[source.at], tonumber(source.found[source.at + 1])
+  return true
 end
 
-local function best_of(sources)
-  local best, best_name, best_score
-  for _, source in ipairs(sources) do
-    local name, score = candidate(source)
-    if name and (not best or score < best_score or (score == best_score and name < best_name)) then
-      best, best_name, best_score = source, name, score
-    end
+local function is_better(source, other)
+  return source.score < other.score or (source.score == other.score and source.name < other.name)
+end
+
+-- Sources are kept as a heap, the one with the best candidate first: each is as good as the two at twice its place.
+-- Lets the source at a place sink to where it belongs.
+local function sink(heap, at)
+  local source, child, count = heap[at], 2 * at, #heap
+  while child <= count do
+    if child < count and is_better(heap[child + 1], heap[child]) then child = child + 1 end
+    if not is_better(heap[child], source) then break end
+    heap[at] = heap[child]
+    at, child = child, 2 * child
   end
-  return best, best_name, best_score
+  heap[at] = source
+end
+
+-- The first source has its next candidate, or none any more.
+local function reorder(heap)
+  if not advance(heap[1]) then
+    heap[1] = heap[#heap]
+    heap[#heap] = nil
+    if #heap == 0 then return end
+  end
+  sink(heap, 1)
+end
+
+-- The sources of a lane, and a heap of those that have something.
+local function open_sources(sources, wanted)
+  local opened, heap = {}, {}
+  local chunk = math.min(math.ceil(wanted / #sources) + CHUNK_SPARE, CHUNK_MAX)
+  for i, source in ipairs(sources) do
+    local prefix, set = source[1], source[2]
+    local it = {prefix = prefix, set = set, key = prefix .. set, chunk = chunk, found = {}, at = 1, fetched = 0, taken = {}}
+    opened[i] = it
+    if advance(it) then heap[#heap + 1] = it end
+  end
+  for at = math.floor(#heap / 2), 1, -1 do sink(heap, at) end
+  return opened, heap
 end
 
 local function earlier(left, right)
@@ -101,46 +134,50 @@ local function settle(source, heads)
     changed(source.prefix)
     call('ZREM', source.key, unpack(source.taken))
   end
-  local head = call('ZRANGE', source.key, 0, 0, 'WITHSCORES')
-  if #head == 0 then unregister(source.prefix, source.set) end
-  heads[#heads + 1] = {source.prefix, source.set, changes[source.prefix] or 0, head[2] or ''}
+  local head = source.left
+  if not head and source.at <= #source.found then head = source.found[source.at + 1] end
+  if not head and not source.exhausted then head = call('ZRANGE', source.key, 0, 0, 'WITHSCORES')[2] end
+  if not head then unregister(source.prefix, source.set) end
+  heads[#heads + 1] = {source.prefix, source.set, changes[source.prefix] or 0, head or ''}
+end
+
+-- Takes from the sources of a lane what is better than its bound, until there is enough; answers whether to go on with the
+-- next lane.
+local function take(ask, lane, tasks, heads)
+  local wanted = #ask[8] - #tasks
+  local sources, heap = open_sources(lane[1], wanted)
+  local bound, goes_on = tonumber(lane[2]), true
+  while goes_on and #heap > 0 and #tasks < #ask[8] do
+    local source = heap[1]
+    if bound and source.score > bound then break end
+    local task, too_much = stamp(ask, source.prefix, source.name, ask[8][#tasks + 1], ask.bytes_left)
+    if task then
+      tasks[#tasks + 1] = task
+      source.taken[#source.taken + 1] = source.name
+      ask.bytes_left = (ask.bytes_left or ask[6]) - #task[8]
+    end
+    if too_much then
+      goes_on, ask.full = false, true
+    else
+      -- What could not be taken stays, and is the best that is left.
+      if not task then source.left = source.left or source.found[source.at + 1] end
+      reorder(heap)
+    end
+  end
+  for _, source in ipairs(sources) do settle(source, heads) end
+  return goes_on and not bound and #tasks < #ask[8]
 end
 
 local function reserve(ask)
-  local tasks, heads, full = {}, {}, false
-  local bytes_left = not ask[10] and ask[6] or nil
+  local tasks, heads = {}, {}
+  if not ask[10] then ask.bytes_left = ask[6] end
   local passing = {}
   for _, state in ipairs(ask[7]) do passing[state] = true end
   ask[7] = passing
   for _, lane in ipairs(ask[9]) do
-    local sources = {}
-    local bound, beyond = tonumber(lane[2]), false
-    for i, source in ipairs(lane[1]) do
-      sources[i] = {prefix = source[1], set = source[2], key = source[1] .. source[2], found = {}, at = 1, fetched = 0, taken = {}}
-    end
-    while not full and #tasks < #ask[8] do
-      local source, name, score = best_of(sources)
-      if not source then
-        beyond = bound ~= nil
-        break
-      end
-      if bound and score > bound then
-        beyond = true
-        break
-      end
-      source.at = source.at + 2
-      local task, too_much = stamp(ask, source.prefix, name, ask[8][#tasks + 1], bytes_left)
-      if task then
-        tasks[#tasks + 1] = task
-        source.taken[#source.taken + 1] = name
-        bytes_left = (bytes_left or ask[6]) - #task[8]
-      end
-      full = too_much or false
-    end
-    for _, source in ipairs(sources) do settle(source, heads) end
-    if full or beyond or #tasks >= #ask[8] then break end
+    if not take(ask, lane, tasks, heads) then break end
   end
-  return {tasks, heads, full and 1 or 0}
+  return {tasks, heads, ask.full and 1 or 0}
 end
 
 offer('reserve', reserve)

@@ -11,6 +11,7 @@ use ff_core::fabric::{Claims, On, Work};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_engine::Engine;
+use tokio::sync::Notify;
 
 /// How hard workers work.
 #[derive(Clone, Copy, clap::Args)]
@@ -29,6 +30,20 @@ pub(crate) struct LoadArguments {
     pub(crate) payload: usize,
 }
 
+/// Tasks that are not done. Whoever waits for more of them when there are none goes home.
+struct Left {
+    tasks: AtomicUsize,
+    none: Notify,
+}
+
+impl Left {
+    fn is_done(&self, tasks: usize) {
+        if self.tasks.fetch_sub(tasks, Ordering::Relaxed) == tasks {
+            self.none.notify_waiters();
+        }
+    }
+}
+
 /// Workers under way until so many tasks are done.
 pub(crate) struct Workers(Vec<tokio::task::JoinHandle<anyhow::Result<Vec<ExecutionId>>>>);
 
@@ -44,7 +59,10 @@ impl LoadArguments {
 impl Workers {
     /// Starts them.
     pub(crate) fn start(engine: &Engine, load: LoadArguments, tasks: usize) -> Self {
-        let left = Arc::new(AtomicUsize::new(tasks));
+        let left = Arc::new(Left {
+            tasks: AtomicUsize::new(tasks),
+            none: Notify::new(),
+        });
         let workers =
             (0..load.workers).map(|number| tokio::spawn(work(engine.clone(), number, load.batch, Arc::clone(&left))));
         Self(workers.collect())
@@ -86,11 +104,18 @@ pub(crate) fn claim(number: usize, max: usize, wait_secs: u64) -> anyhow::Result
     })
 }
 
-async fn work(engine: Engine, number: usize, batch: usize, left: Arc<AtomicUsize>) -> anyhow::Result<Vec<ExecutionId>> {
+async fn work(engine: Engine, number: usize, batch: usize, left: Arc<Left>) -> anyhow::Result<Vec<ExecutionId>> {
     let claim = claim(number, batch, 1)?;
     let mut completed = Vec::new();
-    while left.load(Ordering::Relaxed) > 0 {
-        let tasks = engine.claim(claim.clone()).await?;
+    loop {
+        let none_left = left.none.notified();
+        if left.tasks.load(Ordering::Relaxed) == 0 {
+            return Ok(completed);
+        }
+        let tasks = tokio::select! {
+            tasks = engine.claim(claim.clone()) => tasks?,
+            () = none_left => continue,
+        };
         let ends = tasks.iter().map(|task| {
             let complete = Complete {
                 fence: Some(task.fence),
@@ -101,8 +126,7 @@ async fn work(engine: Engine, number: usize, batch: usize, left: Arc<AtomicUsize
         for ended in futures::future::join_all(ends).await {
             ended?;
         }
-        left.fetch_sub(tasks.len(), Ordering::Relaxed);
         completed.extend(tasks.iter().map(|task| task.execution_id));
+        left.is_done(tasks.len());
     }
-    Ok(completed)
 }

@@ -43,8 +43,8 @@ impl Engine {
         };
         let wait = HostDuration::from_millis(command.wait.as_millis());
         let joined = self.shared.desks.join(key, asker, wait > HostDuration::ZERO)?;
-        if let Some(desk) = joined.unattended {
-            // Everybody at the desk is served by one hand, which acts for none of them.
+        if let Some(desk) = joined.understaffed {
+            // Everybody at the desk is served together, by whoever acts for none of them.
             let engine = self.acting_as(Caller {
                 actor: Actor::Engine,
                 namespace: None,

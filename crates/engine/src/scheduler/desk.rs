@@ -15,6 +15,10 @@ use super::table::Table;
 
 /// Claims served in one round.
 pub(super) const ASKS_PER_ROUND: usize = 256;
+/// Rounds of a desk at the same time: while the tasks of one are handed over, the store works on the other.
+const ATTENDANTS_MAX: usize = 2;
+/// Tasks that must be wanted for a second round to begin before the first is over; fewer wait and share the next call.
+const OVERLAP_FROM: usize = 64;
 /// How long a claim that does not wait believes that there is nothing, when nothing was heard either.
 const DRY_BELIEVED_FOR: Duration = Duration::from_secs(1);
 
@@ -54,8 +58,10 @@ impl DeskKey {
 pub(super) struct Desk {
     pub(super) bell: Arc<Bell>,
     line: VecDeque<Ask>,
-    /// Somebody serves it.
-    pub(super) attended: bool,
+    /// How many serve it.
+    attendants: usize,
+    /// How many of them are in the middle of a round.
+    busy: usize,
     rounds: usize,
     /// The last round met nothing that had to be admitted, so the next one may ask for much at once.
     free: bool,
@@ -107,6 +113,23 @@ impl Desk {
         self.bell.call();
     }
 
+    /// Whether somebody more must serve it; who is counted from now on.
+    pub(super) fn calls_attendant(&mut self) -> bool {
+        let calls = self.attendants == 0
+            || (self.attendants < ATTENDANTS_MAX && self.busy == self.attendants && self.wants(OVERLAP_FROM));
+        self.attendants += usize::from(calls);
+        calls
+    }
+
+    /// Whether those in line want so many tasks.
+    fn wants(&self, tasks: usize) -> bool {
+        let mut wanted = 0;
+        self.line.iter().any(|ask| {
+            wanted += ask.asker.max;
+            wanted >= tasks
+        })
+    }
+
     /// Takes a claim out of the line; `false`: it is not there, because it is being served or was answered.
     pub(super) fn leave(&mut self, id: u64) -> bool {
         let position = self.line.iter().position(|ask| ask.id == id);
@@ -115,7 +138,7 @@ impl Desk {
 
     /// Whether it holds nothing but what its last round taught it.
     pub(super) fn is_idle(&self) -> bool {
-        self.line.is_empty() && !self.attended
+        self.line.is_empty() && self.attendants == 0
     }
 
     /// Sends everybody in the line away with nothing.
@@ -123,17 +146,27 @@ impl Desk {
         self.line.drain(..).for_each(|ask| ask.answer(Ok(Vec::new())));
     }
 
+    /// Somebody who served it is gone for no good reason. If it was the last one, its line is told instead of waiting for ever.
+    pub(super) fn abandon(&mut self, in_round: bool) {
+        self.attendants -= 1;
+        self.busy -= usize::from(in_round);
+        if self.attendants == 0 {
+            self.line.clear();
+        }
+    }
+
     /// What to do at `now`.
     pub(super) fn next(&mut self, now: Duration) -> Next {
         self.line.retain(|ask| !ask.is_gone());
         if self.may_rest(now) {
             self.dismiss_impatient();
-            if !self.line.is_empty() {
+            // One is enough to listen.
+            if !self.line.is_empty() && self.attendants == 1 {
                 return Next::Park(Arc::clone(&self.bell));
             }
         }
-        if self.line.is_empty() {
-            self.attended = false;
+        if self.line.is_empty() || self.may_rest(now) {
+            self.attendants -= 1;
             return Next::Leave;
         }
         Next::Round(self.begin_round())
@@ -157,6 +190,7 @@ impl Desk {
     fn begin_round(&mut self) -> Round {
         let turn = self.rounds;
         self.rounds = self.rounds.wrapping_add(1);
+        self.busy += 1;
         let size = self.line.len().min(ASKS_PER_ROUND);
         Round {
             asks: self.line.drain(..size).collect(),
@@ -170,6 +204,7 @@ impl Desk {
     /// Answers whoever got something or does not wait; the others stand in line again, where they stood.
     pub(super) fn finish_round(&mut self, served: Served, now: Duration) {
         let Served { table, rung, end, free } = served;
+        self.busy -= 1;
         self.free = free;
         self.dry = matches!(end, End::Dry).then_some(Dry { rung, at: now });
         for (ask, tasks) in table.into_served().rev() {

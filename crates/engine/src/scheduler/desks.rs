@@ -31,8 +31,8 @@ struct Inner {
 /// A claim that stands in line.
 pub(super) struct Joined<'d> {
     pub(super) place: Place<'d>,
-    /// Nobody serves the desk yet: the caller sees to it that somebody does.
-    pub(super) unattended: Option<Arc<DeskKey>>,
+    /// The desk needs somebody more who serves it: the caller sees to that.
+    pub(super) understaffed: Option<Arc<DeskKey>>,
 }
 
 impl Desks {
@@ -74,15 +74,14 @@ impl Desks {
         let key = inner.desk_for(key);
         inner.asks += 1;
         let (ask, place) = Place::take(self, Arc::clone(&key), inner.asks, asker, patient);
-        let mut unattended = None;
+        let mut understaffed = None;
         if let Some(desk) = inner.desks.get_mut(&key) {
             desk.join(ask);
-            if !desk.attended {
-                desk.attended = true;
-                unattended = Some(key);
+            if desk.calls_attendant() {
+                understaffed = Some(key);
             }
         }
-        Ok(Joined { place, unattended })
+        Ok(Joined { place, understaffed })
     }
 
     /// Takes a claim out of its line; `false`: it is being served or was answered.
@@ -119,9 +118,11 @@ impl Desks {
         }
     }
 
-    /// Whoever served a desk is gone for no good reason: its line is told instead of waiting for ever.
-    pub(super) fn abandon(&self, key: &Arc<DeskKey>) {
-        self.inner().remove(key);
+    /// Somebody who served a desk is gone for no good reason.
+    pub(super) fn abandon(&self, key: &Arc<DeskKey>, in_round: bool) {
+        if let Some(desk) = self.inner().desks.get_mut(key) {
+            desk.abandon(in_round);
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

@@ -14,16 +14,17 @@ use super::desks::Desks;
 use super::table::Table;
 use crate::engine::Engine;
 
-/// Somebody serves a desk. If they go away otherwise than by the desk's own word, its line is told.
+/// Somebody serves a desk. If they go away otherwise than by the desk's own word, it is told.
 struct Attendance<'d> {
     desks: &'d Desks,
     desk: Option<Arc<DeskKey>>,
+    in_round: bool,
 }
 
 impl Drop for Attendance<'_> {
     fn drop(&mut self) {
         if let Some(desk) = self.desk.take() {
-            self.desks.abandon(&desk);
+            self.desks.abandon(&desk, self.in_round);
         }
     }
 }
@@ -35,12 +36,15 @@ impl Engine {
         let mut attendance = Attendance {
             desks,
             desk: Some(Arc::clone(&key)),
+            in_round: false,
         };
         loop {
             match desks.next(&key, self.host().elapsed()) {
                 Next::Round(round) => {
+                    attendance.in_round = true;
                     let served = self.serve_round(&key, round).await;
                     desks.finish_round(&key, served, self.host().elapsed());
+                    attendance.in_round = false;
                 }
                 Next::Park(bell) => bell.heard().await,
                 Next::Leave => {

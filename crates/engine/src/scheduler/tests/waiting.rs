@@ -2,6 +2,7 @@
 
 use std::time::Duration as HostDuration;
 
+use ff_core::command::claim::Claim;
 use ff_core::error::Code;
 use ff_core::fabric::Claims;
 use ff_core::name::{LaneId, Namespace};
@@ -177,5 +178,61 @@ async fn the_line_is_told_when_whoever_serves_it_breaks_down() {
     world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
     let refused = answer(world.claims(patient(1))).await.unwrap_err();
     assert_eq!(refused.code, Code::Internal);
+    assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
+}
+
+/// A claim for much.
+fn hungry(number: usize) -> Claim {
+    let mut claim = patient(number);
+    claim.want.max = 64;
+    claim
+}
+
+#[tokio::test]
+async fn who_wants_much_does_not_wait_for_the_round_before() {
+    let world = World::new();
+    let (entered, proceed) = hold_next_round(&world);
+    let first = world.claims(patient(1));
+    entered.await.unwrap();
+    world.store.submit(command()).await;
+    assert_eq!(answer(world.claims(hungry(2))).await.unwrap().len(), 1);
+    proceed.send(()).unwrap();
+    settle().await;
+    world.store.submit(command()).await;
+    world.engine.shared.desks.wake_all();
+    assert_eq!(answer(first).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn who_wants_little_shares_the_next_round() {
+    let world = World::new();
+    let (entered, proceed) = hold_next_round(&world);
+    let first = world.claims(patient(1));
+    entered.await.unwrap();
+    let others: Vec<_> = (2..10).map(|number| world.claims(patient(number))).collect();
+    for _ in 0..9 {
+        world.store.submit(command()).await;
+    }
+    settle().await;
+    let before = world.store.calls_of("reserve");
+    proceed.send(()).unwrap();
+    for claim in others.into_iter().chain([first]) {
+        assert_eq!(answer(claim).await.unwrap().len(), 1);
+    }
+    assert_eq!(world.store.calls_of("reserve"), before + 1);
+}
+
+#[tokio::test]
+async fn a_round_that_breaks_down_does_not_take_the_other_with_it() {
+    let world = World::new();
+    let (entered, proceed) = hold_next_round(&world);
+    let first = world.claims(patient(1));
+    entered.await.unwrap();
+    world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
+    let refused = answer(world.claims(hungry(2))).await.unwrap_err();
+    assert_eq!(refused.code, Code::Internal);
+    world.store.submit(command()).await;
+    proceed.send(()).unwrap();
+    assert_eq!(answer(first).await.unwrap().len(), 1);
     assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
 }
