@@ -4,20 +4,20 @@
 --   {prefix, generation or false, not_after or false, guards, puts, deletes, lines, increments, nudges, clear_nudges,
 --    stream_ends, blobs, remains, queues_max or false}
 --   guards, deletes: {name, version or ''} …
---   puts: {name, expected version or '', version, body, state, lane, due, listed, place or false, ttl or false, may expire,
---    created, epoch or false, attempt, next, flow or false} …, the last five only of executions
---   place: {score, number of the queue} or {score, false, cause}
---   lines: {subject, about, text} …
+--   puts, in a row: name, expected version or '', version, body, state, lane, due, listed, score or false, number of the queue or
+--    cause, ttl or false, may expire, created or false, attempt, flow or false; the last three only of executions
+--   lines, in a row: subject, about, text; a subject is the number of the put it is about, or a name
 --   increments: {name, field, by} …           nudges: {name, counter name or false, field} …
---   clear_nudges: {name, stamp} …             stream_ends: {uuid, attempt index, at, reason} …
---   blobs: {uuid, field, number of the argument with the bytes, type or false} … (field: input, result, or a signal's id)
+--   clear_nudges: {name, stamp} …             stream_ends, in a row: uuid, attempt index, at, reason
+--   blobs, in a row: uuid, field, number of the argument with the bytes, type or false (field: input, result, or a signal's id)
 --   remains: uuids
 -- ask[5]: the queues that are entered, see queue_for
 -- answers, one each: {'ok', changes of the partition so far, counters…}
 --   | {'conflict', number of the expectation, version or ''} | {'too_late'} | {'too_many_queues'} | {'generation'}
 --
--- Lists that are empty come as false.
+-- Lists that are empty come as false. What is in a row has no table for each: making tables is much of what a call costs.
 
+local PUT_WIDTH = 15
 local NOTHING = {'', '', '', '', '', '', ''}
 
 -- What stands of a record: {version, place, due, listed, state, lines, streams}, '' where there is nothing. `is_new` says that
@@ -45,9 +45,9 @@ end
 -- Whether a lane would get one queue too many by what the transaction enters.
 local function overflows(prefix, puts, queues_max)
   local opening, is_counted = {}, {}
-  for _, put in ipairs(puts) do
-    local queue = put[9] and put[9][2]
-    if queue then
+  for at = 1, #puts, PUT_WIDTH do
+    local queue = puts[at + 8] and puts[at + 9]
+    if type(queue) == 'table' then
       local set = queue_for(prefix, queue)
       if not is_counted[set] and is_empty(prefix .. set) then
         is_counted[set] = true
@@ -63,7 +63,7 @@ end
 
 -- Compares everything a transaction depends on; answers a refusal, or nil and what stands of the records it writes.
 local function judge(tx)
-  local prefix, number, puts, deletes = tx[1], 0, {}, {}
+  local prefix, puts, number, found_puts, found_deletes = tx[1], tx[5], 0, {}, {}
   if tx[2] and tx[2] ~= generation then return {'generation'} end
   if tx[4] then
     for _, guard in ipairs(tx[4]) do
@@ -72,33 +72,39 @@ local function judge(tx)
       if found ~= guard[2] then return {'conflict', number, found} end
     end
   end
-  if tx[5] then
-    for i, put in ipairs(tx[5]) do
-      number = number + 1
-      local found = peek(prefix .. put[1], put[2] == '', put[11])
-      if found[1] ~= put[2] then return {'conflict', number, found[1]} end
-      puts[i] = found
-    end
+  for at = 1, #puts, PUT_WIDTH do
+    number = number + 1
+    local expected = puts[at + 1]
+    local found = peek(prefix .. puts[at], expected == '', puts[at + 11])
+    if found[1] ~= expected then return {'conflict', number, found[1]} end
+    found_puts[#found_puts + 1] = found
   end
   if tx[6] then
     for i, delete in ipairs(tx[6]) do
       number = number + 1
       local found = peek(prefix .. delete[1], false, true)
       if found[1] ~= delete[2] then return {'conflict', number, found[1]} end
-      deletes[i] = found
+      found_deletes[i] = found
     end
   end
   if tx[3] and now >= tx[3] then return {'too_late'} end
-  if tx[14] and tx[5] and overflows(prefix, tx[5], tx[14]) then return {'too_many_queues'} end
-  return nil, puts, deletes
+  if tx[14] and overflows(prefix, puts, tx[14]) then return {'too_many_queues'} end
+  return nil, found_puts, found_deletes
 end
 
--- Adds a field that changed to those that will be written.
-local function add_changed(fields, field, before, after)
-  if before ~= after then
-    local n = #fields
-    fields[n + 1], fields[n + 2] = field, after
-  end
+-- Fields that will be written. Most transactions write one record, so its table is used again by the next one.
+local fields_of_first = {}
+
+local function empty_fields(number)
+  local fields = number == 1 and fields_of_first or {}
+  fields.count = 0
+  return fields
+end
+
+local function add_field(fields, field, value)
+  local count = fields.count
+  fields[count + 1], fields[count + 2] = field, value
+  fields.count = count + 2
 end
 
 -- Lists an execution by its creation, and once more while it has not ended.
@@ -112,30 +118,38 @@ local function list_execution(prefix, name, created, before, after)
   end
 end
 
--- Moves a written record in every index; answers the fields to be written.
-local function index_put(prefix, put, before)
-  local name, state, lane, due, listed, place = put[1], put[5], put[6], put[7], put[8], put[9]
-  local fields = {'version', put[3], 'body', put[4]}
-  if put[12] then
-    -- A new record has no field that would be empty.
-    local nothing = before[1] == '' and '' or nil
-    if put[13] then add_changed(fields, 'epoch', nothing, put[13]) end
-    add_changed(fields, 'attempt', nothing, put[14])
-    add_changed(fields, 'next', nothing, put[15])
-    -- What reserve wrote beside the last body is part of this one.
-    add_changed(fields, 'claim', nothing, '')
-    if put[16] then add_changed(fields, 'flow', '', put[16]) end
-    if nothing then add_changed(fields, 'lane', '', lane) end
-    list_execution(prefix, name, put[12], before[5], state)
+-- Moves a written record in every index, and adds the fields to be written.
+local function index_put(prefix, puts, at, before, fields)
+  local name, _, version, body, state, lane, due, listed, score, where, ttl, _, created, attempt, flow =
+    unpack(puts, at, at + PUT_WIDTH - 1)
+  add_field(fields, 'version', version)
+  add_field(fields, 'body', body)
+  if created then
+    add_field(fields, 'attempt', attempt)
+    if before[1] == '' then
+      add_field(fields, 'lane', lane)
+    else
+      -- What reserve wrote beside the last body is part of this one.
+      add_field(fields, 'claim', '')
+    end
+    if flow then add_field(fields, 'flow', flow) end
+    list_execution(prefix, name, created, before[5], state)
     count_depth(prefix, lane, before[5], state)
   end
-  if before[2] ~= '' or place then add_changed(fields, 'place', before[2], move(prefix, name, before[2], place)) end
-  schedule(prefix, name, before[3], due)
-  add_changed(fields, 'due', before[3], due)
-  relist(prefix, name, before[4], listed)
-  add_changed(fields, 'listed', before[4], listed)
-  add_changed(fields, 'state', before[5], state)
-  return fields
+  if before[2] ~= '' or score then
+    local place = move(prefix, name, before[2], score, where)
+    if place ~= before[2] then add_field(fields, 'place', place) end
+  end
+  if due ~= before[3] then
+    schedule(prefix, name, before[3], due)
+    add_field(fields, 'due', due)
+  end
+  if listed ~= before[4] then
+    relist(prefix, name, before[4], listed)
+    add_field(fields, 'listed', listed)
+  end
+  if state ~= before[5] then add_field(fields, 'state', state) end
+  if ttl then add_field(fields, 'expires', integer(now + ttl)) end
 end
 
 local function delete_record(prefix, name, before)
@@ -187,68 +201,71 @@ end
 
 -- Adds blobs to the fields of the record they belong to, or writes them beside one that is not written otherwise.
 local function keep_blobs(prefix, blobs, fields_of)
-  for _, blob in ipairs(blobs) do
-    local uuid, field = blob[1], blob[2]
+  for i = 1, #blobs, 4 do
+    local uuid, field, bytes, kind = blobs[i], blobs[i + 1], arguments[blobs[i + 2]], blobs[i + 3]
     local name = 'execution:' .. uuid
     local own = field == 'input' or field == 'result'
     local fields = fields_of[name]
     if own and fields then
-      local at = #fields
-      fields[at + 1], fields[at + 2] = field, arguments[blob[3]]
-      if blob[4] then fields[at + 3], fields[at + 4] = field .. '_type', blob[4] end
+      add_field(fields, field, bytes)
+      if kind then add_field(fields, field .. '_type', kind) end
     elseif fields or call('HEXISTS', prefix .. name, 'version') == 1 then
       local key = own and prefix .. name or prefix .. 'payloads:' .. uuid
-      call('HSET', key, field, arguments[blob[3]], field .. '_type', blob[4] or '')
+      call('HSET', key, field, bytes, field .. '_type', kind or '')
     end
   end
 end
 
-local function end_stream(prefix, ending)
-  local stream = ending[1] .. ':' .. ending[2]
+local function end_stream(prefix, uuid, index, closed_at, reason)
+  local stream = uuid .. ':' .. index
   local key = prefix .. 'stream:' .. stream
   if call('EXISTS', key) == 1 then
-    call('HSET', key, 'closed_at', ending[3], 'closed_reason', ending[4])
+    call('HSET', key, 'closed_at', closed_at, 'closed_reason', reason)
     hint('s ' .. prefix .. ' ' .. stream)
   end
 end
 
--- Writes the records of a transaction, each with the lines and blobs that belong to it.
-local function write_puts(tx, puts)
-  local prefix, fields_of, count_of, told_before = tx[1], {}, {}, {}
-  for i, put in ipairs(tx[5] or {}) do
-    fields_of[put[1]] = index_put(prefix, put, puts[i])
-    count_of[put[1]] = tonumber(puts[i][6]) or 0
-  end
-  if tx[7] then
-    for _, line in ipairs(tx[7]) do
-      local about = line[1]
-      feed(prefix, line[2], line[3])
-      if fields_of[about] then
-        told_before[about] = told_before[about] or count_of[about]
-        count_of[about] = add_line(fields_of[about], count_of[about], line[3])
-      else
-        tell_alone(prefix .. about, line[3])
-      end
+-- Adds lines to the feed, and to the fields of the record they are about, or writes them to one that is not written otherwise.
+local function tell(prefix, lines, fields_of, count_of)
+  for i = 1, #lines, 3 do
+    local subject, about, text = lines[i], lines[i + 1], lines[i + 2]
+    feed(prefix, about, text)
+    if type(subject) == 'number' then
+      count_of[subject] = count_of[subject] + 1
+      add_field(fields_of[subject], FIELDS_OF_HISTORY .. count_of[subject], text)
+    else
+      tell_alone(prefix .. subject, text)
     end
   end
+end
+
+-- Writes the records of a transaction, each with the lines and blobs that belong to it. found: what stood of them.
+local function write_puts(tx, found)
+  local prefix, puts, fields_of, count_of = tx[1], tx[5], {}, {}
+  for i, before in ipairs(found) do
+    local at, fields = (i - 1) * PUT_WIDTH + 1, empty_fields(i)
+    index_put(prefix, puts, at, before, fields)
+    fields_of[i], fields_of[puts[at]] = fields, fields
+    count_of[i] = tonumber(before[6]) or 0
+  end
+  if tx[7] then tell(prefix, tx[7], fields_of, count_of) end
   if tx[12] then keep_blobs(prefix, tx[12], fields_of) end
-  for _, put in ipairs(tx[5] or {}) do
-    local name, ttl = put[1], put[10]
-    local key, fields, before = prefix .. name, fields_of[name], told_before[name]
-    if before then add_changed(fields, 'lines', before, count_of[name]) end
-    if ttl then add_changed(fields, 'expires', '', integer(now + ttl)) end
-    call('HSET', key, unpack(fields))
+  for i, before in ipairs(found) do
+    local at, fields, lines = (i - 1) * PUT_WIDTH + 1, fields_of[i], tonumber(before[6]) or 0
+    local key, ttl = prefix .. puts[at], puts[at + 10]
+    if count_of[i] ~= lines then add_field(fields, 'lines', count_of[i]) end
+    call('HSET', key, unpack(fields, 1, fields.count))
     if ttl then call('PEXPIRE', key, ttl) end
-    if before then trim_lines(key, before, count_of[name]) end
+    trim_lines(key, lines, count_of[i])
   end
 end
 
 -- Streams that end. An execution that is written tells whether it has any.
-local function end_streams(tx, puts)
-  local has_none = {}
-  for i, put in ipairs(tx[5] or {}) do has_none[put[1]] = puts[i][7] == '' end
-  for _, ending in ipairs(tx[11]) do
-    if not has_none['execution:' .. ending[1]] then end_stream(tx[1], ending) end
+local function end_streams(tx, found)
+  local prefix, puts, ends, has_none = tx[1], tx[5], tx[11], {}
+  for i, before in ipairs(found) do has_none[puts[(i - 1) * PUT_WIDTH + 1]] = before[7] == '' end
+  for i = 1, #ends, 4 do
+    if not has_none['execution:' .. ends[i]] then end_stream(prefix, unpack(ends, i, i + 3)) end
   end
 end
 
@@ -287,14 +304,15 @@ local function apply(tx, puts, deletes)
 end
 
 local function commit(ask)
-  local answers, queues = {}, ask[5]
+  local answers, queues = {}, ask[5] or {}
   for i, tx in ipairs(ask[4]) do
-    for _, put in ipairs(tx[5] or {}) do
-      local place = put[9]
-      if place and place[2] then place[2] = queues[place[2]] end
+    local puts = tx[5] or {}
+    tx[5] = puts
+    for at = 1, #puts, PUT_WIDTH do
+      if puts[at + 8] then puts[at + 9] = queues[puts[at + 9]] or puts[at + 9] end
     end
-    local refusal, puts, deletes = judge(tx)
-    answers[i] = refusal or apply(tx, puts, deletes)
+    local refusal, found_puts, found_deletes = judge(tx)
+    answers[i] = refusal or apply(tx, found_puts, found_deletes)
   end
   return answers
 end

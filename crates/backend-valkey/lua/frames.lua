@@ -31,7 +31,7 @@ local function field_of(fields, name)
 end
 
 -- Why the holder of this fence may not append to this attempt; nil when it may. What decides is the field that
--- src/record/fields.rs writes.
+-- src/record/attempt.rs writes.
 local function fence_refuses(append, attempt)
   local index, state, rest = string.match(attempt or '', '^(%d+) (%a+) ?(.*)$')
   if not index then return 'stale' end

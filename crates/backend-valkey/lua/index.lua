@@ -55,21 +55,21 @@ local function forget_cause(prefix, set)
   call('SREM', prefix .. CAUSES, string.match(set, '^blocked:(.+)$'))
 end
 
--- Enters a place. place: {score, queue} or {score, false, cause}. Answers the text that stands on the record.
-local function enter(prefix, name, place)
-  local score = place[1]
-  if place[2] then
-    local set, registration = queue_for(prefix, place[2])
+-- Enters a queue, or what a cause holds back: `where` is {set, …} as for queue_for, or the text of a cause. Answers the text that
+-- stands on the record.
+local function enter(prefix, name, score, where)
+  if type(where) == 'table' then
+    local set, registration = queue_for(prefix, where)
     local key = prefix .. set
     local opened = is_empty(key)
     add_to(key, score, name)
     if opened then call('ZADD', prefix .. QUEUES, 0, registration) end
-    announce(prefix, place[2][2], score, registration, opened)
+    announce(prefix, where[2], score, registration, opened)
     return set .. ' ' .. score
   end
-  local set = 'blocked:' .. place[3]
+  local set = 'blocked:' .. where
   add_to(prefix .. set, score, name)
-  call('SADD', prefix .. CAUSES, place[3])
+  call('SADD', prefix .. CAUSES, where)
   return set .. ' ' .. score
 end
 
@@ -79,17 +79,18 @@ local function leave(prefix, name, place)
   forget_if_empty(prefix, set, string.match(set, '^blocked:') and forget_cause or unregister)
 end
 
--- Moves a record to its place and answers the text of it. One whose queue or score stays the same keeps its place.
-local function move(prefix, name, before, place)
+-- Moves a record to its place and answers the text of it; without a score it has none. One whose queue and score stay the same
+-- keeps its place.
+local function move(prefix, name, before, score, where)
   if before ~= '' then
-    if place and place[2] then
-      local set, score = string.match(before, '^(%S+) (%S+)$')
+    if score and type(where) == 'table' then
+      local set, score_before = string.match(before, '^(%S+) (%S+)$')
       -- While it waits it stays in the queue it entered, be it shared or its own.
-      if score == place[1] and (set == place[2][1] or set == place[2][5]) then return before end
+      if score_before == score and (set == where[1] or set == where[5]) then return before end
     end
     leave(prefix, name, before)
   end
-  if place then return enter(prefix, name, place) end
+  if score then return enter(prefix, name, score, where) end
   return ''
 end
 

@@ -10,7 +10,7 @@
 --   where it is, because queues that are not named have better
 -- ask[10]: the first one is handed out however large it is
 -- answers {tasks, heads, whether the bytes ran out}
---   tasks: {prefix, name, version before, body, at, gate state, gate version, input, type} …
+--   tasks: {version before, body, at, gate state, gate version, input, type} …
 --   heads: {prefix, set, changes of the partition so far, best score that is left, or ''} … of every source
 
 -- Entries of a queue that are fetched at once: what it gives if all give alike, and some more.
@@ -81,12 +81,12 @@ end
 -- Stamps one execution; answers its task, or nil when its record cannot be seen or would be too much.
 local function stamp(ask, prefix, name, claimant, bytes_left)
   local key = prefix .. name
-  local found = call('HMGET', key, 'version', 'body', 'next', 'lines', 'input', 'input_type')
-  local next_claim, input = found[3], found[5] or ''
-  if not found[1] or not next_claim then return nil end
+  local found = call('HMGET', key, 'version', 'body', 'attempt', 'lines', 'input', 'input_type')
+  local input = found[5] or ''
   if bytes_left and #input > bytes_left then return nil, true end
-  local free, index, attempt, timeout, cap, updated, epoch, state, lane, kind, flow =
-    string.match(next_claim, '^(%d) (%d+) (%S+) (%S+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S*)$')
+  local index, free, attempt, timeout, cap, updated, epoch, state, lane, kind, flow =
+    string.match(found[3] or '', '^(%d+) next (%d) (%S+) (%S+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S*)$')
+  if not index then return nil end
   local at, at_text = now, now_text
   if tonumber(updated) > now then at, at_text = tonumber(updated), updated end
   local gate_state, gate_version = '', ''
@@ -109,7 +109,7 @@ local function stamp(ask, prefix, name, claimant, bytes_left)
     local line = '{"at":' .. at_text .. ',"what":"claimed","actor":' .. claimant[4] .. ',"attempt_index":' .. index ..
       ',"lease_epoch":' .. epoch .. '}'
     local lines = tonumber(found[4]) or 0
-    call('HSET', key, 'version', version, 'place', '', 'due', due_text, 'state', 'active', 'epoch', epoch,
+    call('HSET', key, 'version', version, 'place', '', 'due', due_text, 'state', 'active',
       'claim', at_text .. ' lease ' .. behind .. ' ' .. claimant[1],
       'attempt', index .. ' leased ' .. epoch .. ' ' .. expiry .. ' ' .. claimant[5] .. ' ' .. attempt_id,
       'lines', lines + 1, FIELDS_OF_HISTORY .. (lines + 1), line)
@@ -125,7 +125,7 @@ local function stamp(ask, prefix, name, claimant, bytes_left)
       'claim', at_text .. ' grant ' .. behind .. ' ' .. claimant[1])
   end
   schedule(prefix, name, '', due_text)
-  return {prefix, name, found[1], found[2], at_text, gate_state, gate_version, input, found[6] or ''}
+  return {found[1], found[2], at_text, gate_state, gate_version, input, found[6] or ''}
 end
 
 -- Removes what was taken from a source, and says what is left.
@@ -154,7 +154,7 @@ local function take(ask, lane, tasks, heads)
     if task then
       tasks[#tasks + 1] = task
       source.taken[#source.taken + 1] = source.name
-      ask.bytes_left = (ask.bytes_left or ask[6]) - #task[8]
+      ask.bytes_left = (ask.bytes_left or ask[6]) - #task[6]
     end
     if too_much then
       goes_on, ask.full = false, true

@@ -2,14 +2,6 @@
 
 local HISTORY_LINES_MAX = 1000
 
--- Adds a line to the fields that will be written to a record. `count` lines stand there already; answers how many then.
-local function add_line(fields, count, text)
-  count = count + 1
-  fields[#fields + 1] = FIELDS_OF_HISTORY .. count
-  fields[#fields + 1] = text
-  return count
-end
-
 -- Drops lines beyond the last thousand, given how many there were before and are now.
 local function trim_lines(key, before, after)
   if after <= HISTORY_LINES_MAX then return end
@@ -23,10 +15,8 @@ end
 -- Adds a line to a record that is not written otherwise.
 local function tell_alone(key, text)
   local before = tonumber(call('HGET', key, 'lines') or 0)
-  local fields = {}
-  local after = add_line(fields, before, text)
-  call('HSET', key, 'lines', after, unpack(fields))
-  trim_lines(key, before, after)
+  call('HSET', key, 'lines', before + 1, FIELDS_OF_HISTORY .. (before + 1), text)
+  trim_lines(key, before, before + 1)
 end
 
 -- Lines for the feed of each partition. Those of one call go into one entry.
@@ -39,8 +29,7 @@ local TRIM_EVERY = 64
 -- Adds a line to the feed. about: "<record> <namespace>/<lane> <kind> <flow> "
 local function feed(prefix, about, text)
   local lines = inner(feed_lines, prefix)
-  local n = #lines
-  lines[n + 1], lines[n + 2] = 'line', about .. text
+  lines[#lines + 1] = about .. text
 end
 
 -- Drops the oldest entries until at most `keep` lines are left; `told` were ever told.
@@ -53,23 +42,23 @@ local function trim_feed(key, told, keep)
 end
 
 -- Writes an entry: its id is the time and the number of its first line, so that positions never go back.
-local function write_entry(key, first, lines, from, to)
-  local added = redis.pcall('XADD', key, now_text .. '-' .. integer(first), unpack(lines, from, to))
+local function write_entry(key, first, lines)
+  local added = redis.pcall('XADD', key, now_text .. '-' .. integer(first), 'lines', lines)
   if type(added) == 'table' and added.err then
     -- The clock went back: the entry stands right after the last one.
     local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
     local millis = last and string.match(last[1], '^%d+') or now_text
-    call('XADD', key, millis .. '-' .. integer(first), unpack(lines, from, to))
+    call('XADD', key, millis .. '-' .. integer(first), 'lines', lines)
   end
 end
 
 local function settle_feeds()
   for prefix, lines in pairs(feed_lines) do
-    local key, count = prefix .. FEED, #lines / 2
+    local key, count = prefix .. FEED, #lines
     local told = call('HINCRBY', prefix .. STAMPS, 'told', count)
     local first = told - count + 1
-    for from = 1, #lines, 2 * ENTRY_LINES_MAX do
-      write_entry(key, first, lines, from, math.min(from + 2 * ENTRY_LINES_MAX - 1, #lines))
+    for from = 1, count, ENTRY_LINES_MAX do
+      write_entry(key, first, table.concat(lines, '\n', from, math.min(from + ENTRY_LINES_MAX - 1, count)))
       first = first + ENTRY_LINES_MAX
     end
     if math.floor(told / TRIM_EVERY) ~= math.floor((told - count) / TRIM_EVERY) then

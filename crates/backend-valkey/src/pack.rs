@@ -62,12 +62,22 @@ impl Pack {
     pub(crate) fn each<T>(
         &mut self,
         items: impl ExactSizeIterator<Item = T>,
+        add: impl FnMut(&mut Self, T),
+    ) -> &mut Self {
+        self.row(1, items, add)
+    }
+
+    /// Adds a list of items that are so many values each, one after the other: Lua then makes no table for each.
+    pub(crate) fn row<T>(
+        &mut self,
+        width: usize,
+        items: impl ExactSizeIterator<Item = T>,
         mut add: impl FnMut(&mut Self, T),
     ) -> &mut Self {
         if items.len() == 0 {
             return self.nothing();
         }
-        self.list(items.len());
+        self.list(width * items.len());
         for item in items {
             add(self, item);
         }

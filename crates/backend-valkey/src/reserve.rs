@@ -42,7 +42,10 @@ struct Visit {
     full: bool,
 }
 
-/// Queues beyond those wanted that a call looks into: some may turn out to have nothing, or nothing as good as believed.
+/// Tasks that a queue is expected to have. Whoever wants few looks into a queue for each, up to so many.
+const TASKS_PER_SOURCE: usize = 4;
+const SOURCES_MIN: usize = 16;
+/// Queues beyond those that a call looks into: some may turn out to have nothing, or nothing as good as believed.
 const SOURCES_SPARE: usize = 4;
 
 /// The queues of one lane that a call looks into.
@@ -115,7 +118,8 @@ impl Shared {
     /// The queues to look into now, by lane: all that matter on one server, those of one partition in a cluster.
     fn sources(&self, ask: &Reserve, wanted: usize, silent: &BTreeSet<Partition>) -> Vec<LaneSources> {
         let picture = self.picture();
-        let limit = (wanted + SOURCES_SPARE).min(SOURCES_MAX);
+        let limit = wanted.min(SOURCES_MIN).max(wanted / TASKS_PER_SOURCE) + SOURCES_SPARE;
+        let limit = limit.min(SOURCES_MAX);
         let mut lanes: Vec<LaneSources> = Vec::new();
         for id in &ask.lanes {
             let lane = lane(&ask.namespace, id);
@@ -225,7 +229,7 @@ fn pack_claimant(pack: &mut Pack, claimant: &Claimant) {
 
 /// What the rules make of an execution that the store has stamped.
 fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
-    let [_, _, version, body, at, gate, gate_version, input, input_type] = values(found)?;
+    let [version, body, at, gate, gate_version, input, input_type] = values(found)?;
     let execution: Execution = document(bytes(body)?)?;
     let claim = Claim {
         at: Timestamp::from_millis(number(&at)?),

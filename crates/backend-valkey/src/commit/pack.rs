@@ -74,6 +74,8 @@ fn shared(queue: &QueueKey) -> Option<QueueName> {
 pub(super) struct Packed {
     /// The records it depends on, in the order they are compared.
     pub(super) expectations: Vec<RecordKey>,
+    /// The names of the records it writes.
+    names: Vec<String>,
     /// The queues it enters, by number, with the scores.
     pub(super) entered: Vec<(usize, String)>,
 }
@@ -87,20 +89,23 @@ impl Packed {
         optional_number(pack, transaction.not_after.map(Timestamp::as_millis));
         let guards = transaction.guards.iter().map(|(key, version)| (key, *version));
         packed.expect(pack, guards.collect());
-        pack.each(transaction.puts.iter(), |pack, put| {
+        pack.row(15, transaction.puts.iter(), |pack, put| {
             packed.put(pack, put, transaction, queues);
         });
         let deletes = transaction.deletes.iter().map(|(key, version)| (key, Some(*version)));
         packed.expect(pack, deletes.collect());
-        pack.each(transaction.history.iter(), |pack, line| {
+        pack.row(3, transaction.history.iter(), |pack, line| {
+            let about = subject(line.subject);
+            match packed.names.iter().position(|name| *name == about) {
+                // Lua counts from 1.
+                Some(number) => pack.number(count(number + 1)),
+                None => pack.text(about),
+            };
             let text = match about_in(transaction, line.subject) {
                 Some(about) => short_line(line, &about),
                 None => whole_line(line),
             };
-            pack.list(3)
-                .text(subject(line.subject))
-                .text(about_text(line))
-                .text(text);
+            pack.text(about_text(line)).text(text);
         });
         beside(pack, transaction);
         let limit = transaction.limits_queues && !packed.entered.is_empty();
@@ -121,32 +126,33 @@ impl Packed {
         let version = put
             .expected
             .map_or(Version::first(transaction.tag), |found| found.next(transaction.tag));
-        pack.list(if plain.is_some() { 16 } else { 11 });
-        pack.text(name(&key))
+        let name = name(&key);
+        pack.text(&name)
             .text(optional_version(put.expected))
             .text(version_text(version));
+        self.names.push(name);
         pack.text(body(&put.record)).text(entries.state).text(entries.lane);
         pack.text(entries.due).text(entries.listed);
         match entries.place {
             None => {
-                pack.nothing();
+                pack.nothing().nothing();
             }
             Some(Place::Queue(queue, score)) => {
                 let number = queues.number(queue);
                 // Lua counts from 1.
-                pack.list(2).text(&score).number(count(number + 1));
+                pack.text(&score).number(count(number + 1));
                 self.entered.push((number, score));
             }
             Some(Place::Blocked(cause, score)) => {
-                pack.list(3).text(score).nothing().text(cause);
+                pack.text(score).text(cause);
             }
         }
         optional_number(pack, put.ttl.map(Duration::as_millis));
         pack.flag(matches!(key, RecordKey::SignalKey(..) | RecordKey::SubmissionKey(..)));
-        if let Some(plain) = plain {
-            pack.text(plain.created).optional(plain.epoch).text(plain.attempt);
-            pack.text(plain.next).optional(plain.flow);
-        }
+        match plain {
+            Some(plain) => pack.text(plain.created).text(plain.attempt).optional(plain.flow),
+            None => pack.nothing().nothing().nothing(),
+        };
         self.expectations.push(key);
     }
 }
@@ -167,18 +173,17 @@ fn beside(pack: &mut Pack, transaction: &Transaction) {
     pack.each(transaction.clear_nudges.iter(), |pack, (key, stamp)| {
         pack.list(2).text(name(key)).text(stamp.0.to_string());
     });
-    pack.each(transaction.stream_ends.iter(), |pack, end| {
+    pack.row(4, transaction.stream_ends.iter(), |pack, end| {
         let reason = serde_json::to_value(end.reason).expect("a reason is a word");
-        pack.list(4)
-            .text(end.execution_id.uuid().to_string())
+        pack.text(end.execution_id.uuid().to_string())
             .text(end.attempt_index.to_string())
             .text(end.at.as_millis().to_string())
             .text(reason.as_str().unwrap_or_default());
     });
-    pack.each(transaction.blobs.iter(), |pack, (key, payload)| {
+    pack.row(4, transaction.blobs.iter(), |pack, (key, payload)| {
         let (id, field) = blob(*key);
         let unusual = Some(payload.content_type.as_str()).filter(|_| payload.content_type != ContentType::default());
-        pack.list(4).text(id.uuid().to_string()).text(field);
+        pack.text(id.uuid().to_string()).text(field);
         pack.large(payload.bytes.clone()).optional(unusual);
     });
     pack.each(transaction.delete_remains.iter(), |pack, id| {

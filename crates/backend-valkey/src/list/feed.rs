@@ -32,7 +32,7 @@ struct Feed {
 }
 
 /// A line that was read and not parsed yet.
-type Raw = (FeedPosition, Partition, Value);
+type Raw = (FeedPosition, Partition, String);
 
 pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, Option<FeedPosition>)], query: &Query) -> Found {
     if query.after.is_some() {
@@ -168,16 +168,16 @@ fn raw(partition: Partition, entry: Value) -> Result<Vec<Raw>> {
     let id = text(&id)?;
     let (millis, first) = id.split_once('-').ok_or_else(|| corrupt(format!("position {id:?}")))?;
     let (millis, first): (u64, u64) = (millis.parse().map_err(corrupt)?, first.parse().map_err(corrupt)?);
-    let lines = list(fields)?.into_iter().skip(1).step_by(2);
-    let lines = lines.zip(first..).map(|(line, sequence)| {
+    let [_, lines] = values(fields)?;
+    let lines = text(&lines)?.split('\n').zip(first..).map(|(line, sequence)| {
         let position = FeedPosition { millis, sequence };
-        (position, partition, line)
+        (position, partition, line.to_owned())
     });
     Ok(lines.collect())
 }
 
 fn parse((position, partition, line): Raw) -> Result<FeedLine> {
-    Ok((partition, position, parse_told(partition, text(&line)?)?))
+    Ok((partition, position, parse_told(partition, &line)?))
 }
 
 /// A line of a feed: `<record> <namespace>/<lane> <kind> <flow> <line>`, with nothing between two spaces where there is none.

@@ -5,15 +5,13 @@
 
 use ff_backend::Result;
 use ff_core::id::{AttemptId, GrantId, LeaseId};
-use ff_core::machine::claim::{Claimant, HandOut, Reserved, Surroundings, hand_out, needs_admission};
+use ff_core::machine::claim::{Claimant, HandOut, Reserved, Surroundings, hand_out};
 use ff_core::name::{WorkerId, WorkerInstanceId};
 use ff_core::record::{Execution, GateState};
-use ff_core::state::public_state;
 use ff_core::time::{Duration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::corrupt;
-use crate::keys::lane;
 use crate::reply::document;
 
 /// A claim that is not part of the body yet.
@@ -111,29 +109,4 @@ pub(crate) fn claimant_text(claimant: &Claimant) -> String {
         grant_ttl_ms: claimant.grant_ttl,
     };
     serde_json::to_string(&text).expect("a claimant is a document")
-}
-
-/// What `reserve` must know of an execution that may be handed out, in plain words:
-/// `<nothing admits it> <attempt index> <attempt that goes on> <time it has left> <when it is due anyway> <updated> <epoch>
-/// <state> <namespace>/<lane> <kind> <flow>`.
-pub(crate) fn next_claim(execution: &Execution) -> String {
-    let Some(runnable) = execution.runnable() else {
-        return String::new();
-    };
-    let next = &runnable.next_claim;
-    let word = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let free = u8::from(!needs_admission(execution));
-    let attempt = execution.attempt.as_ref().filter(|_| next.continues);
-    let attempt = attempt.map_or_else(|| "-".to_owned(), |attempt| attempt.id.to_string());
-    let timeout = word(next.timeout.map(Duration::as_millis));
-    let cap = match execution.outbox.is_empty() && !execution.follow_ups.any() {
-        true => word(execution.deadline_at.map(Timestamp::as_millis)),
-        false => "now".to_owned(),
-    };
-    let (index, updated_at) = (next.attempt_index, execution.updated_at.as_millis());
-    let (definition, epoch) = (&execution.definition, execution.lease_epoch);
-    let (state, kind) = (public_state(execution).as_str(), &definition.kind);
-    let lane = lane(&definition.namespace, &definition.lane);
-    let flow = definition.flow.map_or_else(String::new, |flow_id| flow_id.to_string());
-    format!("{free} {index} {attempt} {timeout} {cap} {updated_at} {epoch} {state} {lane} {kind} {flow}")
 }

@@ -5,7 +5,8 @@ use ff_backend::transaction::{Tag, Version};
 use ff_core::record::{Execution, Record, RecordKey};
 use serde::Serialize;
 
-use super::claim::{Claim, next_claim};
+use super::attempt::attempt;
+use super::claim::Claim;
 use crate::error::corrupt;
 use crate::reply::document;
 
@@ -30,10 +31,7 @@ pub(crate) fn parse_version(text: &str) -> Result<Option<Version>> {
 /// What stands on an execution in plain text, for the store's functions and for people.
 pub(crate) struct Plain {
     pub(crate) created: String,
-    /// Only while it is leased: nothing else moves it.
-    pub(crate) epoch: Option<String>,
     pub(crate) attempt: String,
-    pub(crate) next: String,
     pub(crate) flow: Option<String>,
 }
 
@@ -44,27 +42,9 @@ pub(crate) fn plain(record: &Record) -> Option<Plain> {
     };
     Some(Plain {
         created: execution.definition.created_at.as_millis().to_string(),
-        epoch: execution.lease().map(|lease| lease.epoch.to_string()),
         attempt: attempt(execution),
-        next: next_claim(execution),
         flow: execution.definition.flow.map(|flow_id| flow_id.to_string()),
     })
-}
-
-/// Who may append to the output of which attempt.
-fn attempt(execution: &Execution) -> String {
-    let Some(attempt) = &execution.attempt else {
-        return String::new();
-    };
-    let index = attempt.index;
-    match execution.lease().filter(|lease| !lease.is_expired()) {
-        Some(lease) => {
-            let (epoch, expires_at, secret) = (lease.epoch, lease.expires_at.as_millis(), lease.id.expose());
-            format!("{index} leased {epoch} {expires_at} {secret} {}", attempt.id)
-        }
-        None if attempt.end.is_some() => format!("{index} ended"),
-        None => format!("{index} open"),
-    }
 }
 
 /// The whole record.

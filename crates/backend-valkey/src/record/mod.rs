@@ -1,5 +1,6 @@
 //! Records as hashes: hot fields plain, everything else in one JSON field.
 
+mod attempt;
 mod claim;
 mod entries;
 mod fields;

@@ -16,9 +16,9 @@ use super::table::Table;
 /// Claims served in one round.
 pub(super) const ASKS_PER_ROUND: usize = 256;
 /// Rounds of a desk at the same time: while the tasks of one are handed over, the store works on the other.
-const ATTENDANTS_MAX: usize = 2;
+const ATTENDANTS_MAX: usize = 3;
 /// Tasks that must be wanted for a second round to begin before the first is over; fewer wait and share the next call.
-const OVERLAP_FROM: usize = 64;
+const OVERLAP_FROM: usize = 32;
 /// How long a claim that does not wait believes that there is nothing, when nothing was heard either.
 const DRY_BELIEVED_FOR: Duration = Duration::from_secs(1);
 
