@@ -6,6 +6,7 @@ mod audit;
 mod executions;
 mod feed;
 mod lanes;
+mod order;
 mod sweeps;
 
 use std::sync::Arc;
@@ -125,6 +126,14 @@ fn execution(template: &Execution, n: u64, partition: u16, created_at: Timestamp
 /// Milliseconds after some day of 2025.
 fn moment(millis: u64) -> Timestamp {
     Timestamp::from_millis(1_750_000_000_000 + millis)
+}
+
+/// How often the server has run a command so far.
+async fn calls_of(scratch: &Scratch, command: &str) -> usize {
+    let stats = scratch.server.info("commandstats").await;
+    let calls = stats.split_once(&format!("cmdstat_{command}:calls="));
+    let calls = calls.map_or("0", |(_, rest)| rest);
+    calls.split(',').next().unwrap().parse().unwrap()
 }
 
 /// Something happened to an execution.

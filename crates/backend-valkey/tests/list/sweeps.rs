@@ -8,7 +8,7 @@ use ff_core::partition::{Family, Partition, PartitionCounts};
 use ff_core::record::{Cause, Execution};
 use uuid::Uuid;
 
-use crate::{Scratch, execution, moment, template, written};
+use crate::{Scratch, calls_of, execution, moment, template, written};
 
 const CAUSE: Cause = Cause::Budget(BudgetId::from_uuid(Uuid::from_u128(1)));
 
@@ -24,11 +24,7 @@ fn blocked(n: u64, partition: u16) -> Execution {
 
 /// How many partitions were asked so far.
 async fn asked(scratch: &Scratch) -> usize {
-    let stats = scratch.server.info("commandstats").await;
-    let calls = stats
-        .split_once("cmdstat_smembers:calls=")
-        .map_or("0", |(_, rest)| rest);
-    calls.split(',').next().unwrap().parse().unwrap()
+    calls_of(scratch, "smembers").await
 }
 
 #[tokio::test]
