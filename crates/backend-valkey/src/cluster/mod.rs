@@ -101,25 +101,28 @@ impl Cluster {
         }
     }
 
-    /// Asks the cluster who owns what, unless that was just done.
+    /// Asks the cluster who owns what, unless that was just done, be it in vain: whoever waited for the answer has it.
     async fn learn(&self) -> RedisResult<()> {
         let mut learned_at = self.0.learned_at.lock().await;
         if learned_at.is_some_and(|at| at.elapsed() < LEARN_EVERY) {
             return Ok(());
         }
+        let layout = self.ask_around().await;
+        *learned_at = Some(Instant::now());
+        let layout = layout?;
+        locked(&self.0.nodes).retain(|location, _| layout.has(location));
+        *locked(&self.0.layout) = Arc::new(layout);
+        Ok(())
+    }
+
+    async fn ask_around(&self) -> RedisResult<Layout> {
         let mut command = redis::cmd("CLUSTER");
         command.arg("SLOTS");
         let mut failure = not_sent("no address was given".to_owned());
         for location in self.who_may_know() {
             let node = self.node(&location);
             match timeout(LAYOUT_TIMEOUT, node.run(&command)).await {
-                Ok(Ok(reply)) => {
-                    let layout = Layout::parse(reply, &location)?;
-                    locked(&self.0.nodes).retain(|location, _| layout.has(location));
-                    *locked(&self.0.layout) = Arc::new(layout);
-                    *learned_at = Some(Instant::now());
-                    return Ok(());
-                }
+                Ok(Ok(reply)) => return Layout::parse(reply, &location),
                 Ok(Err(error)) => failure = error,
                 Err(_) => failure = not_sent("no answer in time".to_owned()),
             }

@@ -64,7 +64,9 @@ async fn what_is_much_older_comes_first_whatever_its_queue() {
 #[tokio::test]
 async fn what_is_equally_old_takes_one_call_and_never_overtakes_a_higher_priority() {
     let (scratch, template) = (Scratch::new().await, template());
-    let urgent: Vec<Execution> = (0..PARTITIONS * 5).map(|n| nth(&template, n, 1_000 + n / 8, 5)).collect();
+    let urgent: Vec<Execution> = (0..PARTITIONS * 5)
+        .map(|n| nth(&template, n, 1_000 + n / 8, 5))
+        .collect();
     let others = (PARTITIONS * 5..PARTITIONS * 6).map(|n| nth(&template, n, 0, 4));
     let all: Vec<Execution> = urgent.iter().cloned().chain(others).collect();
     scratch.write_executions(&all).await;
