@@ -6,8 +6,9 @@
 --
 -- ask[4]: tag   ask[5]: may lease at once   ask[6]: bytes at most   ask[7]: gate states that let claims pass
 -- ask[8]: claimants, used in order: {text, lease_ms, grant_ms, actor, lease id, attempt id} …
--- ask[9]: lanes, tried in order; each {sources, bound}: sources are {prefix, set} …, and what scores worse than the bound stays
---   where it is, because queues that are not named have better
+-- ask[9]: lanes, tried in order; each {sources, bound}: what scores worse than the bound stays where it is, because queues that are
+--   not named have better. sources: {prefix, set, bound of its own or false} …, which it stays better than: another queue of the
+--   partition has something from there on
 -- ask[10]: the first one is handed out however large it is
 -- answers {tasks, heads, whether the bytes ran out}
 --   tasks: {version before, body, at, gate state, gate version, input, type} …
@@ -49,14 +50,11 @@ local function sink(heap, at)
   heap[at] = source
 end
 
--- The first source has its next candidate, or none any more.
-local function reorder(heap)
-  if not advance(heap[1]) then
-    heap[1] = heap[#heap]
-    heap[#heap] = nil
-    if #heap == 0 then return end
-  end
-  sink(heap, 1)
+-- Takes the first source out.
+local function drop(heap)
+  heap[1] = heap[#heap]
+  heap[#heap] = nil
+  if #heap > 0 then sink(heap, 1) end
 end
 
 -- The sources of a lane, and a heap of those that have something.
@@ -65,7 +63,8 @@ local function open_sources(sources, wanted)
   local chunk = math.min(math.ceil(wanted / #sources) + CHUNK_SPARE, CHUNK_MAX)
   for i, source in ipairs(sources) do
     local prefix, set = source[1], source[2]
-    local it = {prefix = prefix, set = set, key = prefix .. set, chunk = chunk, found = {}, at = 1, fetched = 0, taken = {}}
+    local it = {prefix = prefix, set = set, key = prefix .. set, bound = tonumber(source[3] or nil), chunk = chunk, found = {},
+      at = 1, fetched = 0, taken = {}}
     opened[i] = it
     if advance(it) then heap[#heap + 1] = it end
   end
@@ -141,31 +140,38 @@ local function settle(source, heads)
   heads[#heads + 1] = {source.prefix, source.set, changes[source.prefix] or 0, head or ''}
 end
 
--- Takes from the sources of a lane what is better than its bound, until there is enough; answers whether to go on with the
--- next lane.
-local function take(ask, lane, tasks, heads)
-  local wanted = #ask[8] - #tasks
-  local sources, heap = open_sources(lane[1], wanted)
-  local bound, goes_on = tonumber(lane[2]), true
-  while goes_on and #heap > 0 and #tasks < #ask[8] do
+-- Takes the candidate of a source, if there is room for it; one that could not be taken stays, and is the best that is left.
+local function take(ask, source, tasks)
+  local task, too_much = stamp(ask, source.prefix, source.name, ask[8][#tasks + 1], ask.bytes_left)
+  if too_much then
+    ask.full = true
+  elseif task then
+    tasks[#tasks + 1] = task
+    source.taken[#source.taken + 1] = source.name
+    ask.bytes_left = (ask.bytes_left or ask[6]) - #task[6]
+  else
+    source.left = source.left or source.found[source.at + 1]
+  end
+end
+
+-- Takes from the sources of a lane until there is enough, or what is left is bound; answers whether it is time for the next lane.
+local function take_from_lane(ask, lane, tasks, heads)
+  local sources, heap = open_sources(lane[1], #ask[8] - #tasks)
+  local bound, is_bound = tonumber(lane[2]), lane[2] ~= false
+  while #heap > 0 and #tasks < #ask[8] do
     local source = heap[1]
     if bound and source.score > bound then break end
-    local task, too_much = stamp(ask, source.prefix, source.name, ask[8][#tasks + 1], ask.bytes_left)
-    if task then
-      tasks[#tasks + 1] = task
-      source.taken[#source.taken + 1] = source.name
-      ask.bytes_left = (ask.bytes_left or ask[6]) - #task[6]
-    end
-    if too_much then
-      goes_on, ask.full = false, true
+    if source.bound and source.score >= source.bound then
+      is_bound = true
+      drop(heap)
     else
-      -- What could not be taken stays, and is the best that is left.
-      if not task then source.left = source.left or source.found[source.at + 1] end
-      reorder(heap)
+      take(ask, source, tasks)
+      if ask.full then break end
+      if advance(source) then sink(heap, 1) else drop(heap) end
     end
   end
   for _, source in ipairs(sources) do settle(source, heads) end
-  return goes_on and not bound and #tasks < #ask[8]
+  return not ask.full and not is_bound and #tasks < #ask[8]
 end
 
 local function reserve(ask)
@@ -175,7 +181,7 @@ local function reserve(ask)
   for _, state in ipairs(ask[7]) do passing[state] = true end
   ask[7] = passing
   for _, lane in ipairs(ask[9]) do
-    if not take(ask, lane, tasks, heads) then break end
+    if not take_from_lane(ask, lane, tasks, heads) then break end
   end
   return {tasks, heads, ask.full and 1 or 0}
 end

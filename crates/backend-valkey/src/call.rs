@@ -119,7 +119,8 @@ impl Shared {
 }
 
 fn command(function: Function, prefix: &str, ask: Pack) -> Cmd {
-    let mut command = redis::cmd("FCALL");
+    let mut command = Cmd::with_capacity(5 + ask.len(), 200 + ask.bytes());
+    command.arg("FCALL");
     command.arg(function.name()).arg(2).arg(format!("{prefix}partition"));
     // The second key never exists. While a slot moves key by key, a call that names it is refused before it begins, on
     // both sides: no function ever sees half a partition.

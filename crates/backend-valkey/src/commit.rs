@@ -103,7 +103,7 @@ impl Shared {
         for (queue, score) in &packed.entered {
             let (key, QueueName { set, lane, .. }) = queues.get(*queue);
             let head = score.parse().unwrap_or(f64::MIN);
-            picture.saw(lane, (partition, set.clone()), &key.signature, head, seen);
+            picture.entered(lane, (partition, set.clone()), &key.signature, head, seen);
         }
     }
 }

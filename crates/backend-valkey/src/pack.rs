@@ -101,6 +101,16 @@ impl Pack {
         self
     }
 
+    /// How many arguments there are.
+    pub(crate) fn len(&self) -> usize {
+        1 + self.beside.len()
+    }
+
+    /// How many bytes they have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.packed.len() + self.beside.iter().map(Bytes::len).sum::<usize>()
+    }
+
     /// The arguments.
     pub(crate) fn write(self, command: &mut redis::Cmd) {
         command.arg(self.packed);

@@ -7,6 +7,11 @@ use std::time::Duration;
 use ff_core::capability::Signature;
 use ff_core::partition::Partition;
 
+/// Queues one call looks into at most.
+pub(crate) const SOURCES_MAX: usize = 64;
+/// Queues beyond those that should be enough: some may turn out to have nothing, or nothing as good as believed.
+const SOURCES_SPARE: usize = 2;
+
 /// How long a picture is believed before somebody who finds nothing in it looks at the store.
 const BELIEVED_FOR: Duration = Duration::from_secs(10);
 
@@ -36,6 +41,8 @@ struct Queue {
     signature: Signature,
     /// The best score it was last seen with.
     head: f64,
+    /// How many entries it has that nobody was sent for, as far as this process put them in.
+    entries: usize,
     seen: Moment,
 }
 
@@ -45,28 +52,82 @@ pub(crate) struct Source {
     pub(crate) partition: Partition,
     pub(crate) set: String,
     pub(crate) head: f64,
+    /// What does not score better must wait: another queue of the partition, which is not looked into, has something.
+    pub(crate) bound: Option<f64>,
+}
+
+impl Source {
+    fn of((partition, set): &(Partition, String), queue: &Queue) -> Self {
+        Self {
+            partition: *partition,
+            set: set.clone(),
+            head: queue.head,
+            bound: None,
+        }
+    }
+}
+
+/// Inside a partition the order is exact, whatever queues are looked into: each one is bound by the best of those that are not.
+/// One that is as good as theirs is looked into too, or nobody would ever get ahead.
+fn keep_partitions_exact(sources: &mut Vec<Source>, others: &[(&(Partition, String), &mut Queue)]) {
+    let mut first_of: BTreeMap<Partition, f64> = BTreeMap::new();
+    for source in sources.iter() {
+        first_of.entry(source.partition).or_insert(source.head);
+    }
+    let mut bounds: BTreeMap<Partition, f64> = BTreeMap::new();
+    for (key, queue) in others {
+        match first_of.get(&key.0) {
+            Some(first) if queue.head <= *first => sources.push(Source::of(key, queue)),
+            // The best comes first.
+            Some(_) => {
+                bounds.entry(key.0).or_insert(queue.head);
+            }
+            None => {}
+        }
+    }
+    for source in sources {
+        source.bound = bounds.get(&source.partition).copied();
+    }
 }
 
 impl Picture {
     /// A queue was seen with something of this score in it.
-    pub(crate) fn saw(
+    pub(crate) fn saw(&mut self, lane: &str, key: (Partition, String), signature: &Signature, head: f64, seen: Moment) {
+        self.saw_more(lane, key, signature, (head, 0), seen);
+    }
+
+    /// This process entered something with this score into a queue.
+    pub(crate) fn entered(
         &mut self,
         lane: &str,
-        (partition, set): (Partition, String),
+        key: (Partition, String),
         signature: &Signature,
-        head: f64,
+        score: f64,
+        seen: Moment,
+    ) {
+        self.saw_more(lane, key, signature, (score, 1), seen);
+    }
+
+    fn saw_more(
+        &mut self,
+        lane: &str,
+        key: (Partition, String),
+        signature: &Signature,
+        (head, entries): (f64, usize),
         seen: Moment,
     ) {
         if !self.lanes.contains_key(lane) {
             self.lanes.insert(lane.to_owned(), BTreeMap::new());
         }
         let Some(queues) = self.lanes.get_mut(lane) else { return };
-        let queue = queues.entry((partition, set)).or_insert_with(|| Queue {
+        let queue = queues.entry(key).or_insert_with(|| Queue {
             signature: signature.clone(),
             head,
+            entries: 0,
             seen,
         });
         queue.head = queue.head.min(head);
+        queue.entries += entries;
         if !queue.seen.is_after(seen) {
             queue.seen = seen;
         }
@@ -96,31 +157,33 @@ impl Picture {
         }
     }
 
-    /// The queues of a lane that may be looked into, best first, at most `limit` of them; and the best score that is believed
-    /// to be in the others.
+    /// The queues of a lane to look into for so many entries, best first; and the best score that is believed to be in the others.
+    ///
+    /// A queue that nothing is known of counts for one. What somebody is sent for is not counted for the next one, who looks into
+    /// further queues.
     pub(crate) fn sources(
-        &self,
+        &mut self,
         lane: &str,
-        limit: usize,
+        wanted: usize,
         runnable: impl Fn(Partition, &Signature) -> bool,
     ) -> (Vec<Source>, Option<f64>) {
-        let queues = self.lanes.get(lane).into_iter().flatten();
-        let mut sources: Vec<Source> = queues
+        let queues = self.lanes.get_mut(lane).into_iter().flatten();
+        let mut queues: Vec<(&(Partition, String), &mut Queue)> = queues
             .filter(|((partition, _), queue)| runnable(*partition, &queue.signature))
-            .map(|((partition, set), queue)| Source {
-                partition: *partition,
-                set: set.clone(),
-                head: queue.head,
-            })
             .collect();
-        let by_head = |left: &Source, right: &Source| left.head.total_cmp(&right.head);
-        let mut bound = None;
-        if sources.len() > limit {
-            let (_, next, _) = sources.select_nth_unstable_by(limit, by_head);
-            bound = Some(next.head);
-            sources.truncate(limit);
+        queues.sort_unstable_by(|(_, left), (_, right)| left.head.total_cmp(&right.head));
+        let (mut wanted, mut count) = (wanted, 0);
+        while wanted > 0 && count < queues.len().min(SOURCES_MAX - SOURCES_SPARE) {
+            let entries = &mut queues[count].1.entries;
+            let expected = (*entries).min(wanted);
+            *entries -= expected;
+            wanted -= expected.max(1);
+            count += 1;
         }
-        sources.sort_unstable_by(by_head);
+        let others = queues.split_off((count + SOURCES_SPARE).min(queues.len()));
+        let bound = others.first().map(|(_, queue)| queue.head);
+        let mut sources: Vec<Source> = queues.iter().map(|(key, queue)| Source::of(key, queue)).collect();
+        keep_partitions_exact(&mut sources, &others);
         (sources, bound)
     }
 
@@ -156,7 +219,7 @@ mod tests {
         (picture, key)
     }
 
-    fn is_empty(picture: &Picture) -> bool {
+    fn is_empty(picture: &mut Picture) -> bool {
         picture.sources(LANE, 10, |_, _| true).0.is_empty()
     }
 
@@ -164,9 +227,9 @@ mod tests {
     fn what_was_seen_later_stands() {
         let (mut picture, key) = with_a_queue(seen(7, 20));
         picture.settled(LANE, &key, None, seen(7, 19));
-        assert!(!is_empty(&picture));
+        assert!(!is_empty(&mut picture));
         picture.settled(LANE, &key, None, seen(7, 20));
-        assert!(is_empty(&picture));
+        assert!(is_empty(&mut picture));
     }
 
     #[test]
@@ -182,6 +245,46 @@ mod tests {
         );
         picture.settled(LANE, &key, None, seen(3, 1));
         picture.settled(LANE, &other, None, seen(7, 1));
-        assert!(is_empty(&picture));
+        assert!(is_empty(&mut picture));
+    }
+
+    #[test]
+    fn as_many_queues_are_looked_into_as_should_have_enough() {
+        let (mut picture, at) = (Picture::default(), seen(7, 1));
+        for partition in 0..20 {
+            for _ in 0..5 {
+                let key = (Partition::flow(partition), "queue".to_owned());
+                picture.entered(LANE, key, &Signature::default(), f64::from(partition), at);
+            }
+        }
+        let mut looked_into = |wanted| picture.sources(LANE, wanted, |_, _| true).0.len();
+        assert_eq!(looked_into(20), 4 + SOURCES_SPARE);
+        // The first four count for one each: somebody was sent for what they have.
+        assert_eq!(looked_into(14), 6 + SOURCES_SPARE);
+        let (sources, bound) = picture.sources(LANE, 1, |_, _| true);
+        assert_eq!((sources.len(), bound), (1 + SOURCES_SPARE, Some(3.0)));
+        assert_eq!(picture.sources(LANE, 1_000, |_, _| true).1, None);
+    }
+
+    #[test]
+    fn inside_a_partition_nothing_overtakes_a_queue_that_is_not_looked_into() {
+        let (mut picture, at) = (Picture::default(), seen(7, 1));
+        for (set, score) in [("a", 1.0), ("b", 2.0), ("c", 3.0), ("d", 4.0), ("e", 5.0)] {
+            let key = (Partition::flow(3), set.to_owned());
+            picture.entered(LANE, key, &Signature::default(), score, at);
+        }
+        let (sources, _) = picture.sources(LANE, 1, |_, _| true);
+        let bounds: Vec<_> = sources
+            .iter()
+            .map(|source| (source.set.as_str(), source.bound))
+            .collect();
+        assert_eq!(bounds, [("a", Some(4.0)), ("b", Some(4.0)), ("c", Some(4.0))]);
+        let mut equal = Picture::default();
+        for set in ["a", "b", "c", "d"] {
+            let key = (Partition::flow(3), set.to_owned());
+            equal.entered(LANE, key, &Signature::default(), 1.0, at);
+        }
+        let (sources, _) = equal.sources(LANE, 1, |_, _| true);
+        assert!(sources.len() == 4 && sources.iter().all(|source| source.bound.is_none()));
     }
 }

@@ -11,6 +11,7 @@ use ff_core::machine::claim::{Claimant, HandOut, gate_passes};
 use ff_core::partition::Partition;
 use ff_core::record::{Actor, Cause, Execution, Gate};
 use ff_core::time::Timestamp;
+use futures::future::join_all;
 use redis::Value;
 
 use crate::call::{PATIENCE, Reply};
@@ -19,13 +20,10 @@ use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
 use crate::load::payload;
 use crate::pack::Pack;
-use crate::picture::{Moment, Source};
+use crate::picture::{Moment, SOURCES_MAX, Source};
 use crate::record::{Claim, GATE_STATES, claimant_text, gate_state, gate_text, parse_version};
 use crate::reply::{bytes, document, list, number, optional_text, score, text, values};
 use crate::shared::Shared;
-
-/// Queues one call looks into at most: the best of so many heads are the best there are.
-const SOURCES_MAX: usize = 64;
 
 /// How much later something in these queues may have been created than the best that is left elsewhere and still go first: a call
 /// that kept to the millisecond would get little from each queue. Hints are no more punctual, and a higher priority is not
@@ -35,18 +33,75 @@ const OVERTAKEN_MS: f64 = 250.0;
 /// How long the first partition of a cluster that does not answer is waited for.
 const VISIT_PATIENCE: Duration = Duration::from_millis(50);
 
+/// Tasks that are asked for in one call.
+const VISIT_TASKS: usize = 64;
+
+/// What was taken so far, and for whom more is wanted.
+struct Hand {
+    tasks: Vec<Task>,
+    claimants: Vec<Claimant>,
+    /// Partitions that do not answer at the moment; what others have is handed out meanwhile.
+    silent: BTreeSet<Partition>,
+    failure: Option<Error>,
+    /// No more bytes may be handed out.
+    full: bool,
+    /// Every partition was looked at.
+    looked: bool,
+    /// Visits that found nothing.
+    in_vain: usize,
+}
+
+impl Hand {
+    const fn new(claimants: Vec<Claimant>) -> Self {
+        Self {
+            tasks: Vec::new(),
+            claimants,
+            silent: BTreeSet::new(),
+            failure: None,
+            full: false,
+            looked: false,
+            in_vain: 0,
+        }
+    }
+
+    /// Queues that turned out to be empty are forgotten, so visits in vain end. After a failure that may have taken something
+    /// nothing more is asked for.
+    fn goes_on(&self) -> bool {
+        let failed = self.failure.is_some() && self.silent.is_empty();
+        !(failed || self.claimants.is_empty() || self.full || self.in_vain > SOURCES_MAX)
+    }
+
+    /// Whether nothing was taken, and nobody was silent who may have something.
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.silent.is_empty()
+    }
+
+    fn bytes_left(&self) -> usize {
+        RESERVE_BYTES_MAX.saturating_sub(self.tasks.iter().map(|task| task.input.len()).sum())
+    }
+
+    /// Takes what a visit for these claimants brought. Those who got nothing want more, unless it failed: it may have taken
+    /// something under their ids, which nobody else may get.
+    fn take(&mut self, claimants: Vec<Claimant>, visit: Result<Visit>) {
+        match visit {
+            Ok(visit) => {
+                self.in_vain += usize::from(visit.tasks.is_empty());
+                self.full |= visit.full;
+                self.claimants.extend(claimants.into_iter().skip(visit.tasks.len()));
+                self.tasks.extend(visit.tasks);
+            }
+            Err(error) => self.failure = Some(error),
+        }
+    }
+}
+
 /// What one call of the library answered.
+#[derive(Default)]
 struct Visit {
     tasks: Vec<Task>,
     /// No more bytes may be handed out.
     full: bool,
 }
-
-/// Tasks that a queue is expected to have. Whoever wants few looks into a queue for each, up to so many.
-const TASKS_PER_SOURCE: usize = 4;
-const SOURCES_MIN: usize = 16;
-/// Queues beyond those that a call looks into: some may turn out to have nothing, or nothing as good as believed.
-const SOURCES_SPARE: usize = 4;
 
 /// The queues of one lane that a call looks into.
 struct LaneSources {
@@ -58,51 +113,65 @@ struct LaneSources {
 
 impl Shared {
     /// Hands out the best eligible executions that a worker can run, as far as this process knows of them.
-    pub(crate) async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        let mut tasks: Vec<Task> = Vec::new();
-        // Partitions that do not answer at the moment; what others have is handed out meanwhile.
-        let (mut silent, mut failure) = (BTreeSet::new(), None);
-        let (mut visited, mut looked) = (0, false);
-        while tasks.len() < ask.claimants.len() {
-            let sources = self.sources(&ask, ask.claimants.len() - tasks.len(), &silent);
+    pub(crate) async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+        let mut hand = Hand::new(std::mem::take(&mut ask.claimants));
+        if !self.client.is_cluster() && hand.claimants.len() > VISIT_TASKS {
+            self.visit_at_once(&ask, &mut hand).await;
+        }
+        while hand.goes_on() {
+            let sources = self.sources(&ask, hand.claimants.len(), &hand.silent);
             let Some(partition) = first_partition(&sources) else {
-                let enough = looked || !tasks.is_empty() || !silent.is_empty();
-                if enough || !self.look_for_queues().await? {
+                if hand.looked || !hand.is_empty() || !self.look_for_queues().await? {
                     break;
                 }
-                looked = true;
+                hand.looked = true;
                 continue;
             };
-            let visit = match self.visit(&ask, &tasks, sources, self.patience(&silent)).await {
-                Ok(visit) => visit,
+            let claimants = std::mem::take(&mut hand.claimants);
+            let limits = (hand.bytes_left(), hand.tasks.is_empty());
+            match self
+                .visit(&ask, &claimants, sources, limits, self.patience(&hand.silent))
+                .await
+            {
                 Err(Error::Unavailable(why)) if self.client.is_cluster() => {
-                    silent.insert(partition);
-                    failure = Some(Error::Unavailable(why));
-                    continue;
+                    hand.silent.insert(partition);
+                    hand.failure = Some(Error::Unavailable(why));
+                    hand.claimants = claimants;
                 }
-                // It may have taken something under ids that nobody else may get, so this ends here.
-                Err(error) => {
-                    failure = Some(error);
-                    break;
-                }
-            };
-            let found = visit.tasks.len();
-            tasks.extend(visit.tasks);
-            visited += 1;
-            // Queues that turned out to be empty are forgotten, so this ends.
-            if visit.full || (found == 0 && visited > SOURCES_MAX) {
-                break;
+                visit => hand.take(claimants, visit),
             }
         }
         // What was taken is handed out, whatever happened elsewhere.
-        if let Some(failure) = failure.filter(|_| tasks.is_empty()) {
+        if let Some(failure) = hand.failure.filter(|_| hand.tasks.is_empty()) {
             return Err(failure);
         }
         let now = match self.estimated_now() {
             Some(now) => now,
             None => self.ping().await?,
         };
-        Ok(Handful { now, tasks })
+        Ok(Handful { now, tasks: hand.tasks })
+    }
+
+    /// Asks for much in several calls at once: while one reply is read, the server works on the next.
+    async fn visit_at_once(&self, ask: &Reserve, hand: &mut Hand) {
+        let claimants = std::mem::take(&mut hand.claimants);
+        let chunks = claimants.chunks(VISIT_TASKS);
+        let bytes = RESERVE_BYTES_MAX / chunks.len();
+        let visits = chunks.map(|claimants| {
+            let sources = self.sources(ask, claimants.len(), &BTreeSet::new());
+            async move {
+                let visit = match sources.is_empty() {
+                    true => Ok(Visit::default()),
+                    false => self.visit(ask, claimants, sources, (bytes, false), PATIENCE).await,
+                };
+                (claimants.to_vec(), visit)
+            }
+        });
+        for (claimants, visit) in join_all(visits.collect::<Vec<_>>()).await {
+            hand.take(claimants, visit);
+        }
+        // A share of the bytes was too small for something: the next visit has all that is left.
+        hand.full = false;
     }
 
     /// How long a visit may take to begin. In a cluster others may have work: whoever waited for one that fails over or moves
@@ -117,13 +186,11 @@ impl Shared {
 
     /// The queues to look into now, by lane: all that matter on one server, those of one partition in a cluster.
     fn sources(&self, ask: &Reserve, wanted: usize, silent: &BTreeSet<Partition>) -> Vec<LaneSources> {
-        let picture = self.picture();
-        let limit = wanted.min(SOURCES_MIN).max(wanted / TASKS_PER_SOURCE) + SOURCES_SPARE;
-        let limit = limit.min(SOURCES_MAX);
+        let mut picture = self.picture();
         let mut lanes: Vec<LaneSources> = Vec::new();
         for id in &ask.lanes {
             let lane = lane(&ask.namespace, id);
-            let (mut sources, mut bound) = picture.sources(&lane, limit, |partition, signature| {
+            let (mut sources, mut bound) = picture.sources(&lane, wanted, |partition, signature| {
                 !silent.contains(&partition) && can_run(ask, signature)
             });
             if self.client.is_cluster() {
@@ -143,15 +210,15 @@ impl Shared {
         lanes
     }
 
+    /// Takes what some queues have, as much as `bytes_left` allows; the first one of all is taken however large it is.
     async fn visit(
         &self,
         ask: &Reserve,
-        before: &[Task],
+        claimants: &[Claimant],
         sources: Vec<LaneSources>,
+        (bytes_left, is_first): (usize, bool),
         patience: Duration,
     ) -> Result<Visit> {
-        let claimants = &ask.claimants[before.len()..];
-        let bytes_left = RESERVE_BYTES_MAX.saturating_sub(before.iter().map(|task| task.input.len()).sum());
         let mut pack = self.ask(7);
         pack.text(format!("{:016x}", ask.tag.0));
         pack.flag(ask.mode == HandOut::Lease);
@@ -163,11 +230,12 @@ impl Shared {
         pack.each(claimants.iter(), pack_claimant);
         pack.each(sources.iter(), |pack, lane| {
             pack.list(2).each(lane.sources.iter(), |pack, source| {
-                pack.list(2).text(prefix(source.partition)).text(&source.set);
+                pack.list(3).text(prefix(source.partition)).text(&source.set);
+                pack.optional(source.bound.map(|bound| bound.to_string()));
             });
             pack.optional(lane.bound.map(|bound| (bound + OVERTAKEN_MS).to_string()));
         });
-        pack.flag(before.is_empty());
+        pack.flag(is_first);
         let partition = sources[0].sources[0].partition;
         let reply = self.call_within(patience, Function::Reserve, partition, pack).await?;
         self.was_told(reply.now);
