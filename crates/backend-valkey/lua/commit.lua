@@ -63,7 +63,7 @@ end
 
 -- Compares everything a transaction depends on; answers a refusal, or nil and what stands of the records it writes.
 local function judge(tx)
-  local prefix, puts, number, found_puts, found_deletes = tx[1], tx[5], 0, {}, {}
+  local prefix, puts, number, found_puts, found_deletes = tx[1], tx[5], 0, {}, nil
   if tx[2] and tx[2] ~= generation then return {'generation'} end
   if tx[4] then
     for _, guard in ipairs(tx[4]) do
@@ -80,6 +80,7 @@ local function judge(tx)
     found_puts[#found_puts + 1] = found
   end
   if tx[6] then
+    found_deletes = {}
     for i, delete in ipairs(tx[6]) do
       number = number + 1
       local found = peek(prefix .. delete[1], false, true)
@@ -95,9 +96,10 @@ end
 -- Fields that will be written. Most transactions write one record, so its table is used again by the next one.
 local fields_of_first = {}
 
-local function empty_fields(number)
+-- lines: how many lines of history the record has.
+local function empty_fields(number, lines)
   local fields = number == 1 and fields_of_first or {}
-  fields.count = 0
+  fields.count, fields.lines = 0, lines
   return fields
 end
 
@@ -200,12 +202,14 @@ local function delete_remains(prefix, uuid)
 end
 
 -- Adds blobs to the fields of the record they belong to, or writes them beside one that is not written otherwise.
-local function keep_blobs(prefix, blobs, fields_of)
+local function keep_blobs(prefix, blobs, puts, fields_of)
+  local fields_named = {}
+  for i, fields in ipairs(fields_of) do fields_named[puts[(i - 1) * PUT_WIDTH + 1]] = fields end
   for i = 1, #blobs, 4 do
     local uuid, field, bytes, kind = blobs[i], blobs[i + 1], arguments[blobs[i + 2]], blobs[i + 3]
     local name = 'execution:' .. uuid
     local own = field == 'input' or field == 'result'
-    local fields = fields_of[name]
+    local fields = fields_named[name]
     if own and fields then
       add_field(fields, field, bytes)
       if kind then add_field(fields, field .. '_type', kind) end
@@ -226,13 +230,14 @@ local function end_stream(prefix, uuid, index, closed_at, reason)
 end
 
 -- Adds lines to the feed, and to the fields of the record they are about, or writes them to one that is not written otherwise.
-local function tell(prefix, lines, fields_of, count_of)
+local function tell(prefix, lines, fields_of)
   for i = 1, #lines, 3 do
     local subject, about, text = lines[i], lines[i + 1], lines[i + 2]
     feed(prefix, about, text)
     if type(subject) == 'number' then
-      count_of[subject] = count_of[subject] + 1
-      add_field(fields_of[subject], FIELDS_OF_HISTORY .. count_of[subject], text)
+      local fields = fields_of[subject]
+      fields.lines = fields.lines + 1
+      add_field(fields, FIELDS_OF_HISTORY .. fields.lines, text)
     else
       tell_alone(prefix .. subject, text)
     end
@@ -241,31 +246,37 @@ end
 
 -- Writes the records of a transaction, each with the lines and blobs that belong to it. found: what stood of them.
 local function write_puts(tx, found)
-  local prefix, puts, fields_of, count_of = tx[1], tx[5], {}, {}
+  local prefix, puts, fields_of = tx[1], tx[5], {}
   for i, before in ipairs(found) do
-    local at, fields = (i - 1) * PUT_WIDTH + 1, empty_fields(i)
-    index_put(prefix, puts, at, before, fields)
-    fields_of[i], fields_of[puts[at]] = fields, fields
-    count_of[i] = tonumber(before[6]) or 0
+    local fields = empty_fields(i, tonumber(before[6]) or 0)
+    index_put(prefix, puts, (i - 1) * PUT_WIDTH + 1, before, fields)
+    fields_of[i] = fields
   end
-  if tx[7] then tell(prefix, tx[7], fields_of, count_of) end
-  if tx[12] then keep_blobs(prefix, tx[12], fields_of) end
+  if tx[7] then tell(prefix, tx[7], fields_of) end
+  if tx[12] then keep_blobs(prefix, tx[12], puts, fields_of) end
   for i, before in ipairs(found) do
     local at, fields, lines = (i - 1) * PUT_WIDTH + 1, fields_of[i], tonumber(before[6]) or 0
     local key, ttl = prefix .. puts[at], puts[at + 10]
-    if count_of[i] ~= lines then add_field(fields, 'lines', count_of[i]) end
+    if fields.lines ~= lines then add_field(fields, 'lines', fields.lines) end
     call('HSET', key, unpack(fields, 1, fields.count))
     if ttl then call('PEXPIRE', key, ttl) end
-    trim_lines(key, lines, count_of[i])
+    trim_lines(key, lines, fields.lines)
   end
 end
 
--- Streams that end. An execution that is written tells whether it has any.
+-- Whether an execution that is written never had a stream.
+local function is_without_streams(puts, found, name)
+  for i, before in ipairs(found) do
+    if puts[(i - 1) * PUT_WIDTH + 1] == name then return before[7] == '' end
+  end
+  return false
+end
+
+-- Streams that end.
 local function end_streams(tx, found)
-  local prefix, puts, ends, has_none = tx[1], tx[5], tx[11], {}
-  for i, before in ipairs(found) do has_none[puts[(i - 1) * PUT_WIDTH + 1]] = before[7] == '' end
+  local ends = tx[11]
   for i = 1, #ends, 4 do
-    if not has_none['execution:' .. ends[i]] then end_stream(prefix, unpack(ends, i, i + 3)) end
+    if not is_without_streams(tx[5], found, 'execution:' .. ends[i]) then end_stream(tx[1], unpack(ends, i, i + 3)) end
   end
 end
 

@@ -7,12 +7,10 @@ use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::limits::{BATCH_ITEMS_MAX, LANES_PER_WORKER_MAX, LEASE_TTL_DEFAULT};
 use ff_core::machine::lease::check_lease_ttl;
-use ff_core::record::Actor;
 use ff_core::time::Duration;
 
 use super::ask::Asker;
 use super::desk::DeskKey;
-use crate::caller::Caller;
 use crate::directory::WorkerSeen;
 use crate::engine::Engine;
 
@@ -44,12 +42,7 @@ impl Engine {
         let wait = HostDuration::from_millis(command.wait.as_millis());
         let joined = self.shared.desks.join(key, asker, wait > HostDuration::ZERO)?;
         if let Some(desk) = joined.understaffed {
-            // Everybody at the desk is served together, by whoever acts for none of them.
-            let engine = self.acting_as(Caller {
-                actor: Actor::Engine,
-                namespace: None,
-            });
-            self.host().spawn(Box::pin(engine.serve_desk(desk)));
+            self.staff_desk(desk);
         }
         joined.place.answer(self.host(), wait).await
     }

@@ -15,6 +15,8 @@ use super::table::Table;
 
 /// Claims served in one round.
 pub(super) const ASKS_PER_ROUND: usize = 256;
+/// Tasks that are wanted in one round where there is plenty: whoever gets all it wants need not wait for everybody else.
+const WANTED_PER_ROUND: usize = 64;
 /// Rounds of a desk at the same time: while the tasks of one are handed over, the store works on the other.
 const ATTENDANTS_MAX: usize = 3;
 /// Tasks that must be wanted for a second round to begin before the first is over; fewer wait and share the next call.
@@ -65,6 +67,8 @@ pub(super) struct Desk {
     rounds: usize,
     /// The last round met nothing that had to be admitted, so the next one may ask for much at once.
     free: bool,
+    /// Everybody in the last round got enough.
+    plenty: bool,
     dry: Option<Dry>,
 }
 
@@ -94,6 +98,8 @@ pub(super) struct Round {
     pub(super) turn: usize,
     /// The last round met nothing that had to be admitted.
     pub(super) free: bool,
+    /// Those it leaves behind are enough for somebody more who serves the desk: whoever serves this round sees to that.
+    pub(super) understaffed: bool,
 }
 
 /// A round that is over.
@@ -191,14 +197,29 @@ impl Desk {
         let turn = self.rounds;
         self.rounds = self.rounds.wrapping_add(1);
         self.busy += 1;
-        let size = self.line.len().min(ASKS_PER_ROUND);
+        let asks = self.line.drain(..self.round_size()).collect();
         Round {
-            asks: self.line.drain(..size).collect(),
+            asks,
             bell: Arc::clone(&self.bell),
             rung: self.bell.rung(),
             turn,
             free: self.free,
+            understaffed: self.calls_attendant(),
         }
+    }
+
+    /// How many are served together. When there may be little, it must be shared among all.
+    fn round_size(&self) -> usize {
+        if !self.plenty {
+            return self.line.len().min(ASKS_PER_ROUND);
+        }
+        let mut wanted = 0;
+        let served = self.line.iter().take_while(|ask| {
+            let more = wanted < WANTED_PER_ROUND;
+            wanted += ask.asker.max;
+            more
+        });
+        served.count()
     }
 
     /// Answers whoever got something or does not wait; the others stand in line again, where they stood.
@@ -206,6 +227,7 @@ impl Desk {
         let Served { table, rung, end, free } = served;
         self.busy -= 1;
         self.free = free;
+        self.plenty = matches!(end, End::Enough);
         self.dry = matches!(end, End::Dry).then_some(Dry { rung, at: now });
         for (ask, tasks) in table.into_served().rev() {
             match &end {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ff_core::fabric::Result;
 use ff_core::machine::claim::HandOut;
 use ff_core::name::{LaneId, Namespace};
+use ff_core::record::Actor;
 use ff_core::time::Timestamp;
 use futures::future::{join_all, try_join_all};
 
@@ -12,6 +13,7 @@ use super::cycle::{Cycle, End, Ended, Handed, Sought};
 use super::desk::{DeskKey, Next, Round, Served};
 use super::desks::Desks;
 use super::table::Table;
+use crate::caller::Caller;
 use crate::engine::Engine;
 
 /// Somebody serves a desk. If they go away otherwise than by the desk's own word, it is told.
@@ -30,8 +32,18 @@ impl Drop for Attendance<'_> {
 }
 
 impl Engine {
+    /// Sends somebody to serve a desk.
+    pub(super) fn staff_desk(&self, desk: Arc<DeskKey>) {
+        // Everybody at the desk is served together, by whoever acts for none of them.
+        let engine = self.acting_as(Caller {
+            actor: Actor::Engine,
+            namespace: None,
+        });
+        self.host().spawn(Box::pin(engine.serve_desk(desk)));
+    }
+
     /// Serves a desk until nobody stands at it. Runs beside its callers, so that one who goes away takes nobody with it.
-    pub(super) async fn serve_desk(self, key: Arc<DeskKey>) {
+    async fn serve_desk(self, key: Arc<DeskKey>) {
         let desks = &self.shared.desks;
         let mut attendance = Attendance {
             desks,
@@ -42,6 +54,9 @@ impl Engine {
             match desks.next(&key, self.host().elapsed()) {
                 Next::Round(round) => {
                     attendance.in_round = true;
+                    if round.understaffed {
+                        self.staff_desk(Arc::clone(&key));
+                    }
                     let served = self.serve_round(&key, round).await;
                     desks.finish_round(&key, served, self.host().elapsed());
                     attendance.in_round = false;
@@ -62,6 +77,7 @@ impl Engine {
             rung,
             turn,
             free,
+            understaffed: _,
         } = round;
         let mut table = Table::new(asks);
         let Ended { end, left_aside, free } = match self.begin_cycle(key, turn, free).await {

@@ -222,6 +222,48 @@ async fn who_wants_little_shares_the_next_round() {
     assert_eq!(world.store.calls_of("reserve"), before + 1);
 }
 
+/// Lets a hungry claim in, and then as many more as say so, while the store holds the first one up; how much each of the others
+/// got of `tasks`.
+async fn shares(world: &World, others: usize, tasks: usize) -> Vec<usize> {
+    let (entered, proceed) = hold_next_round(world);
+    let first = world.claims(patient(99));
+    entered.await.unwrap();
+    // Too few to be served by somebody else meanwhile.
+    let waiting: Vec<_> = (0..others).map(|number| world.claims(claim_of(number, 15))).collect();
+    for _ in 0..=tasks {
+        world.store.submit(command()).await;
+    }
+    settle().await;
+    proceed.send(()).unwrap();
+    assert_eq!(answer(first).await.unwrap().len(), 1);
+    let mut shares = Vec::new();
+    for claim in waiting {
+        settle().await;
+        shares.push(if claim.is_finished() {
+            claim.await.unwrap().unwrap().len()
+        } else {
+            0
+        });
+    }
+    shares
+}
+
+fn claim_of(number: usize, max: usize) -> Claim {
+    let mut claim = patient(number);
+    claim.want.max = max;
+    claim
+}
+
+#[tokio::test]
+async fn where_there_is_little_everybody_gets_some() {
+    assert_eq!(shares(&World::new(), 2, 8).await, [4, 4]);
+}
+
+#[tokio::test]
+async fn where_there_is_plenty_everybody_gets_all() {
+    assert_eq!(shares(&World::new(), 2, 40).await, [15, 15]);
+}
+
 #[tokio::test]
 async fn a_round_that_breaks_down_does_not_take_the_other_with_it() {
     let world = World::new();
