@@ -95,6 +95,6 @@ async fn a_server_is_trusted_if_the_certificate_file_vouches_for_it() {
         .await
         .unwrap()
         .unwrap();
-    let told = String::from_utf8_lossy(&outcome.stdout);
+    let told = String::from_utf8(outcome.stdout).unwrap();
     assert!(outcome.status.success() && told.contains("1 passed"), "{told}");
 }

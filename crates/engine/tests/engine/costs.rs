@@ -7,16 +7,13 @@ use std::sync::Arc;
 use ff_backend::Backend;
 use ff_backend::counted::Counted;
 use ff_backend::memory::MemoryBackend;
-use ff_core::capability::CapabilitySet;
 use ff_core::command::budget::{ChargeBudget, CreateBudget, ResetBudget};
-use ff_core::command::claim::{Claim, LaneOrder, Want};
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
-use ff_core::command::lease::Complete;
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Budgets, Claims, Flows, On, Reads, Submit, Work};
+use ff_core::fabric::{Budgets, Claims, Flows, On, Reads, Submit};
 use ff_core::id::{BudgetId, FlowId};
-use ff_core::name::{Dimension, ExecutionKind, FlowKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::name::{Dimension, ExecutionKind, FlowKind, Namespace};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
@@ -25,10 +22,9 @@ use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use ff_engine::Engine;
 use ff_fabric_suite::Harness;
-use futures::future::join_all;
 use serde_json::json;
 
-use crate::support::{EngineHarness, START};
+use crate::support::{EngineHarness, START, claim, complete_all};
 
 /// An engine over a store in memory that counts.
 struct World {
@@ -53,40 +49,14 @@ impl World {
     async fn work_off(&self) -> usize {
         let mut done = 0;
         loop {
-            let tasks = self.engine().claim(claim(250)).await.unwrap();
+            let tasks = self.engine().claim(claim(1, 250)).await.unwrap();
             if tasks.is_empty() {
                 return done;
             }
             done += tasks.len();
-            let ends = tasks.iter().map(|task| {
-                let complete = Complete {
-                    fence: Some(task.fence),
-                    result: None,
-                };
-                self.engine().complete(On::new(task.execution_id, complete))
-            });
-            for ended in join_all(ends).await {
-                ended.unwrap();
-            }
+            complete_all(self.engine(), &tasks).await;
             self.harness.settle().await;
         }
-    }
-}
-
-fn claim(max: usize) -> Claim {
-    Claim {
-        namespace: Namespace::default_namespace(),
-        worker: WorkerId::parse("worker").unwrap(),
-        instance: WorkerInstanceId::parse("worker-1").unwrap(),
-        incarnation: None,
-        want: Want {
-            lanes: vec![LaneId::default_lane()],
-            lane_order: LaneOrder::Strict,
-            capabilities: CapabilitySet::default(),
-            max,
-            lease_ttl: None,
-        },
-        wait: Duration::ZERO,
     }
 }
 
@@ -212,11 +182,11 @@ async fn blocked(n: usize) -> (u64, u64, f64) {
             created.unwrap();
         }
     }
-    assert!(world.engine().claim(claim(10)).await.unwrap().is_empty());
+    assert!(world.engine().claim(claim(1, 10)).await.unwrap().is_empty());
     world.harness.advance(Duration::from_secs(3)).await;
 
     let before = world.counted.calls();
-    assert!(world.engine().claim(claim(10)).await.unwrap().is_empty());
+    assert!(world.engine().claim(claim(1, 10)).await.unwrap().is_empty());
     let claiming = world.counted.calls() - before;
     let before = world.counted.calls();
     world.engine().pump_pass().await.unwrap();
@@ -236,7 +206,7 @@ async fn blocked(n: usize) -> (u64, u64, f64) {
         n as u64,
         "all of them wait for a worker again"
     );
-    for task in world.engine().claim(claim(250)).await.unwrap() {
+    for task in world.engine().claim(claim(1, 250)).await.unwrap() {
         let history = On::new(task.execution_id, PageRequest::default());
         let lines = world.engine().get_history(history).await.unwrap().items;
         let blocks = lines.iter().filter(|line| line.what == Happening::Blocked).count();

@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
+use ff_core::command::claim::{Claim, Task};
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
 use ff_core::command::flow::{CancelFlow, ReplayExecution};
 use ff_core::command::lease::{Complete, DelayUntil, Fail, Release, Renew};
@@ -12,7 +11,7 @@ use ff_core::command::page::PageRequest;
 use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{Claims, Flows, On, Operate, Reads, Result, Submit, Work};
 use ff_core::id::{ExecutionId, FlowId};
-use ff_core::name::{Category, ExecutionKind, FlowKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::name::{Category, ExecutionKind, FlowKind, Namespace};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
@@ -367,20 +366,9 @@ pub(crate) fn graph(flow_id: FlowId) -> FlowGraph {
 }
 
 fn claim() -> Claim {
-    Claim {
-        namespace: Namespace::default_namespace(),
-        worker: WorkerId::parse("worker").unwrap(),
-        instance: WorkerInstanceId::parse("worker-1").unwrap(),
-        incarnation: None,
-        want: Want {
-            lanes: vec![LaneId::default_lane()],
-            lane_order: LaneOrder::Strict,
-            capabilities: CapabilitySet::default(),
-            max: 1,
-            lease_ttl: Some(Duration::from_secs(40)),
-        },
-        wait: Duration::ZERO,
-    }
+    let mut claim = crate::support::claim(1, 1);
+    claim.want.lease_ttl = Some(Duration::from_secs(40));
+    claim
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,19 +1,16 @@
 //! What an engine without work costs a Valkey server, with everything that runs in the background and under a virtual clock.
 //! Commands inside functions count.
 
-use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Want};
-use ff_core::command::lease::Complete;
+use ff_core::command::claim::Claim;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Claims, On, Submit, Work};
-use ff_core::name::{ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::fabric::{Claims, Submit};
+use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_core::time::Duration;
 use ff_engine::Engine;
 use ff_valkey_server::Standalone;
-use futures::future::join_all;
 
-use crate::support::EngineHarness;
+use crate::support::{EngineHarness, claim, complete_all};
 
 /// What runs in the background does so at multiples of this.
 const STEP: Duration = Duration::from_secs(5);
@@ -110,9 +107,13 @@ impl World {
     fn park(&self, workers: usize) {
         for number in 0..workers {
             let engine = self.engine().clone();
+            let claim = Claim {
+                wait: WAIT,
+                ..claim(number, 1)
+            };
             tokio::spawn(async move {
                 loop {
-                    assert!(engine.claim(claim(number, 1, WAIT)).await.unwrap().is_empty());
+                    assert!(engine.claim(claim.clone()).await.unwrap().is_empty());
                 }
             });
         }
@@ -130,36 +131,10 @@ impl World {
             {
                 created.unwrap();
             }
-            let tasks = self.engine().claim(claim(0, HANDFUL, Duration::ZERO)).await.unwrap();
+            let tasks = self.engine().claim(claim(0, HANDFUL)).await.unwrap();
             assert_eq!(tasks.len(), HANDFUL);
-            let ends = tasks.iter().map(|task| {
-                let complete = Complete {
-                    fence: Some(task.fence),
-                    result: None,
-                };
-                self.engine().complete(On::new(task.execution_id, complete))
-            });
-            for ended in join_all(ends).await {
-                ended.unwrap();
-            }
+            complete_all(self.engine(), &tasks).await;
         }
-    }
-}
-
-fn claim(number: usize, max: usize, wait: Duration) -> Claim {
-    Claim {
-        namespace: Namespace::default_namespace(),
-        worker: WorkerId::parse("worker").unwrap(),
-        instance: WorkerInstanceId::parse(format!("worker-{number}")).unwrap(),
-        incarnation: None,
-        want: Want {
-            lanes: vec![LaneId::default_lane()],
-            lane_order: LaneOrder::Strict,
-            capabilities: CapabilitySet::default(),
-            max,
-            lease_ttl: None,
-        },
-        wait,
     }
 }
 

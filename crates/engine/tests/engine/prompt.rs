@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration as Span, Instant};
 
 use ff_backend_sqlite::{Durability, Options, SqliteBackend};
-use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
+use ff_core::command::claim::{Claim, Task};
 use ff_core::command::lease::{Complete, Renew};
 use ff_core::command::signal::{DeliverSignal, SendSignal};
 use ff_core::command::submit::{CreateExecution, Created};
@@ -14,9 +13,7 @@ use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::fabric::{Claims, Flows, On, Reads, Signals, Submit, Work};
 use ff_core::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
-use ff_core::name::{
-    ExecutionKind, FlowKind, Identity, LaneId, Namespace, SignalName, WaitpointKey, WorkerId, WorkerInstanceId,
-};
+use ff_core::name::{ExecutionKind, FlowKind, Identity, Namespace, SignalName, WaitpointKey};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
 use ff_core::record::{DependencyKind, Matcher, ReasonCode, ResumeCondition};
@@ -84,20 +81,10 @@ impl Running {
 }
 
 fn claim() -> Claim {
-    Claim {
-        namespace: Namespace::default_namespace(),
-        worker: WorkerId::parse("worker").unwrap(),
-        instance: WorkerInstanceId::parse("worker-1").unwrap(),
-        incarnation: None,
-        want: Want {
-            lanes: vec![LaneId::default_lane()],
-            lane_order: LaneOrder::Strict,
-            capabilities: CapabilitySet::default(),
-            max: 1,
-            lease_ttl: Some(Duration::from_secs(1)),
-        },
-        wait: Duration::from_secs(30),
-    }
+    let mut claim = crate::support::claim(1, 1);
+    claim.want.lease_ttl = Some(Duration::from_secs(1));
+    claim.wait = Duration::from_secs(30);
+    claim
 }
 
 fn submission() -> CreateExecution {

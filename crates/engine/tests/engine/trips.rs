@@ -1,19 +1,17 @@
 //! Round trips to a Valkey server, told by the server itself. The engine listens and does not pump, so nothing but what a
 //! test does talks to it. On one thread, because then callers that come together always share a call.
 
-use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
-use ff_core::command::lease::{Complete, Renew};
+use ff_core::command::claim::Task;
+use ff_core::command::lease::Renew;
 use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{Claims, On, Submit, Work};
-use ff_core::name::{ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
-use ff_core::time::Duration;
 use ff_fabric_suite::Harness;
 use ff_valkey_server::Standalone;
 use futures::future::join_all;
 
-use crate::support::EngineHarness;
+use crate::support::{EngineHarness, claim, complete_all};
 
 /// An engine that has done everything once, and its server.
 struct World {
@@ -45,21 +43,7 @@ impl World {
     }
 
     async fn claim(&self, max: usize) -> Vec<Task> {
-        let claim = Claim {
-            namespace: Namespace::default_namespace(),
-            worker: WorkerId::parse("worker").unwrap(),
-            instance: WorkerInstanceId::parse("worker-1").unwrap(),
-            incarnation: None,
-            want: Want {
-                lanes: vec![LaneId::default_lane()],
-                lane_order: LaneOrder::Strict,
-                capabilities: CapabilitySet::default(),
-                max,
-                lease_ttl: None,
-            },
-            wait: Duration::ZERO,
-        };
-        let tasks = self.harness.engine.claim(claim).await.unwrap();
+        let tasks = self.harness.engine.claim(claim(1, max)).await.unwrap();
         assert_eq!(tasks.len(), max);
         tasks
     }
@@ -77,12 +61,7 @@ impl World {
     }
 
     async fn complete(&self, task: &Task) {
-        let complete = Complete {
-            fence: Some(task.fence),
-            result: None,
-        };
-        let complete = On::new(task.execution_id, complete);
-        self.harness.engine.complete(complete).await.unwrap();
+        complete_all(&self.harness.engine, std::slice::from_ref(task)).await;
     }
 
     /// The commands that are sent for `work`, and what it comes to.

@@ -181,10 +181,10 @@ async fn the_line_is_told_when_whoever_serves_it_breaks_down() {
     assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
 }
 
-/// A claim for much.
-fn hungry(number: usize) -> Claim {
+/// A claim for so many, which waits.
+fn hungry(number: usize, max: usize) -> Claim {
     let mut claim = patient(number);
-    claim.want.max = 64;
+    claim.want.max = max;
     claim
 }
 
@@ -195,7 +195,7 @@ async fn who_wants_much_does_not_wait_for_the_round_before() {
     let first = world.claims(patient(1));
     entered.await.unwrap();
     world.store.submit(command()).await;
-    assert_eq!(answer(world.claims(hungry(2))).await.unwrap().len(), 1);
+    assert_eq!(answer(world.claims(hungry(2, 64))).await.unwrap().len(), 1);
     proceed.send(()).unwrap();
     settle().await;
     world.store.submit(command()).await;
@@ -222,46 +222,36 @@ async fn who_wants_little_shares_the_next_round() {
     assert_eq!(world.store.calls_of("reserve"), before + 1);
 }
 
-/// Lets a hungry claim in, and then as many more as say so, while the store holds the first one up; how much each of the others
-/// got of `tasks`.
-async fn shares(world: &World, others: usize, tasks: usize) -> Vec<usize> {
-    let (entered, proceed) = hold_next_round(world);
-    let first = world.claims(patient(99));
-    entered.await.unwrap();
-    // Too few to be served by somebody else meanwhile.
-    let waiting: Vec<_> = (0..others).map(|number| world.claims(claim_of(number, 15))).collect();
-    for _ in 0..=tasks {
-        world.store.submit(command()).await;
-    }
+/// What ten get who want 32 each and come at the same time.
+async fn shares_of_ten(world: &World) -> Vec<usize> {
+    let claims: Vec<_> = (0..10).map(|number| world.claims(hungry(number, 32))).collect();
     settle().await;
-    proceed.send(()).unwrap();
-    assert_eq!(answer(first).await.unwrap().len(), 1);
+    world.engine.shared.desks.wake_all();
     let mut shares = Vec::new();
-    for claim in waiting {
-        settle().await;
-        shares.push(if claim.is_finished() {
-            claim.await.unwrap().unwrap().len()
-        } else {
-            0
-        });
+    for claim in claims {
+        shares.push(answer(claim).await.unwrap().len());
     }
     shares
 }
 
-fn claim_of(number: usize, max: usize) -> Claim {
-    let mut claim = patient(number);
-    claim.want.max = max;
-    claim
-}
-
 #[tokio::test]
-async fn where_there_is_little_everybody_gets_some() {
-    assert_eq!(shares(&World::new(), 2, 8).await, [4, 4]);
+async fn where_there_was_nothing_everybody_gets_some() {
+    let world = World::new();
+    assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
+    for _ in 0..10 {
+        world.store.submit(command()).await;
+    }
+    assert_eq!(shares_of_ten(&world).await, [1; 10]);
 }
 
 #[tokio::test]
 async fn where_there_is_plenty_everybody_gets_all() {
-    assert_eq!(shares(&World::new(), 2, 40).await, [15, 15]);
+    let world = World::new();
+    for _ in 0..321 {
+        world.store.submit(command()).await;
+    }
+    assert_eq!(world.engine.claim(claim(1)).await.unwrap().len(), 1);
+    assert_eq!(shares_of_ten(&world).await, [32; 10]);
 }
 
 #[tokio::test]
@@ -271,7 +261,7 @@ async fn a_round_that_breaks_down_does_not_take_the_other_with_it() {
     let first = world.claims(patient(1));
     entered.await.unwrap();
     world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
-    let refused = answer(world.claims(hungry(2))).await.unwrap_err();
+    let refused = answer(world.claims(hungry(2, 64))).await.unwrap_err();
     assert_eq!(refused.code, Code::Internal);
     world.store.submit(command()).await;
     proceed.send(()).unwrap();

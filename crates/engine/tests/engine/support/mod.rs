@@ -1,5 +1,7 @@
 //! Engines for tests: over a store in memory or in a file, with time that passes only when told to.
 
+mod worker;
+
 use std::sync::Arc;
 use std::time::Duration as Span;
 
@@ -14,6 +16,8 @@ use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
 use ff_valkey_server::Standalone;
+
+pub(crate) use self::worker::{claim, complete_all};
 
 /// When every store in memory begins.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
