@@ -1,10 +1,11 @@
 //! What a caller is told when an operation is refused.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 macro_rules! codes {
     ($($status:literal { $($variant:ident => $text:literal),+ $(,)? })+) => {
@@ -25,6 +26,11 @@ macro_rules! codes {
             /// The code as it appears on the wire.
             pub const fn as_str(self) -> &'static str {
                 match self { $($(Code::$variant => $text,)+)+ }
+            }
+
+            /// The code of this text.
+            pub fn parse(text: &str) -> Option<Code> {
+                match text { $($($text => Some(Code::$variant),)+)+ _ => None }
             }
 
             /// The HTTP status the code is served with.
@@ -134,7 +140,10 @@ impl fmt::Display for Code {
 }
 
 /// A refused operation: the code, a sentence for a person, and fields for a program. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+///
+/// As JSON it is a problem document (RFC 9457).
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
 #[error("{code}: {detail}")]
 pub struct Rejection {
     /// Which refusal this is.
@@ -142,7 +151,7 @@ pub struct Rejection {
     /// What happened, to which thing, and what to do now.
     pub detail: String,
     /// Further members of the problem document.
-    pub fields: BTreeMap<&'static str, Value>,
+    pub fields: BTreeMap<Cow<'static, str>, Value>,
 }
 
 impl Rejection {
@@ -158,7 +167,7 @@ impl Rejection {
     /// Adds a field a program can read.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.fields.insert(name, value.into());
+        self.fields.insert(name.into(), value.into());
         self
     }
 }
@@ -167,5 +176,84 @@ impl Code {
     /// A refusal with this code, explained by `detail`.
     pub fn because(self, detail: impl Into<String>) -> Rejection {
         Rejection::new(self, detail)
+    }
+}
+
+/// Members of a problem document that follow from the code.
+const DERIVED: [&str; 4] = ["type", "title", "status", "retryable"];
+
+impl From<Rejection> for Map<String, Value> {
+    fn from(rejection: Rejection) -> Self {
+        let Rejection { code, detail, fields } = rejection;
+        let mut document: Self = fields
+            .into_iter()
+            .map(|(name, value)| (name.into_owned(), value))
+            .collect();
+        document.extend([
+            ("type".to_owned(), Value::from(format!("urn:flowfabric:error:{code}"))),
+            ("title".to_owned(), Value::from(code.as_str().replace('_', " "))),
+            ("status".to_owned(), Value::from(code.status())),
+            ("detail".to_owned(), Value::from(detail)),
+            ("code".to_owned(), Value::from(code.as_str())),
+            ("retryable".to_owned(), Value::from(code.retryable())),
+        ]);
+        document
+    }
+}
+
+impl TryFrom<Map<String, Value>> for Rejection {
+    type Error = &'static str;
+
+    fn try_from(mut document: Map<String, Value>) -> Result<Self, &'static str> {
+        let mut text = |name| match document.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        };
+        let code = text("code").ok_or("a problem document without a code")?;
+        let detail = text("detail").unwrap_or_default();
+        let (code, detail) = match Code::parse(&code) {
+            Some(code) => (code, detail),
+            None => (akin(&document), format!("{code}: {detail}")),
+        };
+        let further = document
+            .into_iter()
+            .filter(|(name, _)| !DERIVED.contains(&name.as_str()));
+        Ok(Self {
+            code,
+            detail,
+            fields: further.map(|(name, value)| (name.into(), value)).collect(),
+        })
+    }
+}
+
+/// What a code of a newer server means to us: the first we know with its status that may be tried again, or not, as it may.
+fn akin(document: &Map<String, Value>) -> Code {
+    let is_akin = |code: &&Code| {
+        document.get("status") == Some(&Value::from(code.status()))
+            && document.get("retryable") == Some(&Value::from(code.retryable()))
+    };
+    Code::ALL.iter().find(is_akin).copied().unwrap_or(Code::Internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_a_problem_document_and_back() {
+        for code in Code::ALL {
+            let refusal = code.because("why: because").with("budget_id", "b").with("limit", 7);
+            let json = serde_json::to_value(&refusal).unwrap();
+            assert_eq!(json["code"], code.as_str());
+            assert_eq!(json["status"], code.status());
+            assert_eq!(serde_json::from_value::<Rejection>(json).unwrap(), refusal);
+        }
+    }
+
+    #[test]
+    fn a_code_of_a_newer_server_is_taken_for_one_like_it() {
+        let json = r#"{"status": 429, "code": "too_fast", "detail": "slow down", "retryable": true, "type": "x"}"#;
+        let refusal: Rejection = serde_json::from_str(json).unwrap();
+        assert_eq!(refusal, Code::RateLimited.because("too_fast: slow down"));
     }
 }

@@ -11,7 +11,8 @@ use crate::payload::Payload;
 use crate::time::Duration;
 
 /// The total order of the frames of an attempt: `<ms>-<seq>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct FrameId {
     /// Store time, never before the frame before it.
     pub millis: u64,
@@ -20,13 +21,14 @@ pub struct FrameId {
 }
 
 /// One frame.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Its place.
     pub id: FrameId,
     /// What kind of frame.
     pub frame_type: FrameType,
     /// Its bytes.
+    #[serde(rename = "payload:bytes")]
     pub payload: Payload,
     /// The worker's id for tying things together.
     pub correlation_id: Option<String>,
@@ -50,7 +52,8 @@ pub enum FrameMode {
 }
 
 /// One end of a range of frames: `start`, `end`, `<ms>` or `<ms>-<seq>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum FrameBound {
     /// Before the first.
     Start,
@@ -86,7 +89,51 @@ impl FrameId {
     }
 }
 
+/// A form of text is the form in JSON.
+macro_rules! as_text {
+    ($($name:ident),+) => {
+        $(
+            impl TryFrom<String> for $name {
+                type Error = Rejection;
+
+                fn try_from(text: String) -> Result<Self, Rejection> {
+                    text.parse()
+                }
+            }
+
+            impl From<$name> for String {
+                fn from(place: $name) -> String {
+                    place.to_string()
+                }
+            }
+        )+
+    };
+}
+
+as_text!(FrameId, FrameBound);
+
+impl fmt::Display for FrameBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FrameBound::Start => f.write_str("start"),
+            FrameBound::End => f.write_str("end"),
+            FrameBound::Millis(millis) => millis.fmt(f),
+            FrameBound::Id(id) => id.fmt(f),
+        }
+    }
+}
+
 impl FrameBound {
+    /// Where reading begins when nothing is said.
+    pub(crate) const fn start() -> Self {
+        FrameBound::Start
+    }
+
+    /// Where it ends when nothing is said.
+    pub(crate) const fn end() -> Self {
+        FrameBound::End
+    }
+
     /// The first place this bound includes as the beginning of a range.
     pub const fn as_from(self) -> FrameId {
         match self {

@@ -25,3 +25,4 @@ pub mod state;
 pub mod time;
 pub mod token;
 pub mod view;
+pub mod wire;

@@ -150,6 +150,56 @@ pub fn earliest(moments: impl IntoIterator<Item = Option<Timestamp>>) -> Option<
     moments.into_iter().flatten().min()
 }
 
+/// A length of time that travels in seconds, with a fraction where it needs one.
+pub mod seconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Duration;
+
+    /// Writes it.
+    #[expect(clippy::cast_precision_loss, reason = "a time of 2^53 ms is 285,000 years")]
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        match duration.as_millis() {
+            whole if whole.is_multiple_of(1_000) => serializer.serialize_u64(whole / 1_000),
+            millis => serializer.serialize_f64(millis as f64 / 1_000.0),
+        }
+    }
+
+    /// Reads it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and a duration has a greatest value of its own"
+    )]
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        if !(0.0..=1e12).contains(&seconds) {
+            return Err(serde::de::Error::custom("a number of seconds is expected"));
+        }
+        Ok(Duration::from_millis((seconds * 1_000.0).round() as u64))
+    }
+}
+
+/// The same, where it may be absent.
+pub mod optional_seconds {
+    use serde::{Deserializer, Serializer};
+
+    use super::{Duration, seconds};
+
+    /// Writes it.
+    pub fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => seconds::serialize(duration, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    /// Reads it.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        seconds::deserialize(deserializer).map(Some)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,7 +55,7 @@ fn submit(command: &CreateExecution, known: Known<'_>) -> Result<Step<Created>, 
 
 fn accepted(command: &CreateExecution) -> Draft {
     let step = submit(command, Known::default()).unwrap();
-    assert_eq!(step.outcome, Created::Created(ID));
+    assert_eq!(step.outcome, Created::Created { execution_id: ID });
     step.draft
 }
 

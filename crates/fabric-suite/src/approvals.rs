@@ -20,6 +20,7 @@ use crate::scene::{
     MINUTE, SECOND, Scene, WORKER, all, first, fresh, nobody, other_namespace, refused, submission, waiting,
     waiting_for,
 };
+use ff_core::view::SignalView;
 
 pub(crate) async fn a_yes_is_a_signal_named_approved(harness: &dyn Harness) {
     let scene = Scene::new(harness);
@@ -29,7 +30,7 @@ pub(crate) async fn a_yes_is_a_signal_named_approved(harness: &dyn Harness) {
         .await
         .unwrap();
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
-    let (told, payload) = &resumed.signals[0];
+    let SignalView { signal: told, payload } = &resumed.signals[0];
     assert_eq!(told.name, SignalName::approved());
     assert_eq!(*payload, Payload::json(&json!("looked at it")));
 }
@@ -42,7 +43,7 @@ pub(crate) async fn a_no_is_a_signal_named_rejected(harness: &dyn Harness) {
         .await
         .unwrap();
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
-    assert_eq!(resumed.signals[0].0.name, SignalName::rejected());
+    assert_eq!(resumed.signals[0].signal.name, SignalName::rejected());
 }
 
 pub(crate) async fn a_decision_is_made_once(harness: &dyn Harness) {

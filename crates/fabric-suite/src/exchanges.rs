@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use ff_core::command::budget::{CreateBudget, Reported};
-use ff_core::command::claim::{Exchange, Finish, Finished, FinishedOutcome, RenewLease, Task};
-use ff_core::command::flow::WaitedChildren;
-use ff_core::command::lease::{Completed, Failed, LetGo};
-use ff_core::command::suspend::Suspend;
+use ff_core::command::claim::{Exchange, Finish, FinishedOutcome, Task};
+use ff_core::command::flow::{WaitChildren, WaitedChildren};
+use ff_core::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew};
 use ff_core::error::Code;
+use ff_core::fabric::On;
+use ff_core::id::ExecutionId;
 use ff_core::name::{Category, Namespace, WorkerId};
 use ff_core::record::{Incarnation, OnHardLimit};
 use ff_core::state::PublicState;
@@ -25,15 +26,17 @@ pub(crate) async fn what_was_finished_is_answered_in_order(harness: &dyn Harness
     scene.fabric.create_executions(vec![submission(); 4]).await.unwrap();
     let tasks = take(&scene, 4).await;
     let ways = [
-        Finish::Complete { result: None },
-        Finish::Fail {
+        Finish::Complete(Complete::default()),
+        Finish::Fail(Fail {
+            fence: None,
             reason: "no".to_owned(),
             category: Category::permanent(),
-        },
-        Finish::Delay {
+        }),
+        Finish::Delay(DelayUntil {
+            fence: None,
             until: tasks[2].now + HOUR,
-        },
-        Finish::Release,
+        }),
+        Finish::Release(Release::default()),
     ];
     let finished = tasks.iter().zip(ways).map(|(task, how)| end(task, how));
     let turn = Exchange {
@@ -44,8 +47,8 @@ pub(crate) async fn what_was_finished_is_answered_in_order(harness: &dyn Harness
     let expected = [
         FinishedOutcome::Completed(Completed::Now),
         FinishedOutcome::Failed(Failed::TerminalFailed),
-        FinishedOutcome::LetGo(LetGo::Now),
-        FinishedOutcome::LetGo(LetGo::Now),
+        FinishedOutcome::Delayed(LetGo::Now),
+        FinishedOutcome::Released(LetGo::Now),
     ];
     assert_eq!(
         answer.results.into_iter().map(Result::unwrap).collect::<Vec<_>>(),
@@ -65,12 +68,8 @@ pub(crate) async fn what_was_finished_is_answered_in_order(harness: &dyn Harness
 pub(crate) async fn a_task_is_suspended_in_an_exchange(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;
-    let suspend = Suspend {
-        fence: None,
-        ..waiting(&task)
-    };
     let turn = Exchange {
-        finished: vec![end(&task, Finish::Suspend(Box::new(suspend)))],
+        finished: vec![end(&task, Finish::Suspend(Box::new(waiting(&task))))],
         ..exchange()
     };
     let answer = scene.fabric.exchange(turn).await.unwrap().results.remove(0).unwrap();
@@ -89,7 +88,7 @@ pub(crate) async fn a_task_waits_for_children_in_an_exchange(harness: &dyn Harne
     let child = scene.join(flow, &[]).await;
     scene.depend(flow, child, task.execution_id).await.unwrap();
     let turn = Exchange {
-        finished: vec![end(&task, Finish::WaitChildren)],
+        finished: vec![end(&task, Finish::WaitChildren(WaitChildren::default()))],
         ..exchange()
     };
     let answer = scene.fabric.exchange(turn).await.unwrap().results.remove(0).unwrap();
@@ -149,8 +148,8 @@ pub(crate) async fn output_and_usage_go_along(harness: &dyn Harness) {
     let task = scene.running(under(budget)).await;
     let id = task.execution_id;
     let turn = Exchange {
-        frames: vec![(id, frame(&task, "a")), (id, frame(&task, "b"))],
-        usage: vec![(id, usage(&task, budget, 6))],
+        frames: vec![On::new(id, frame(&task, "a")), On::new(id, frame(&task, "b"))],
+        usage: vec![On::new(id, usage(&task, budget, 6))],
         ..exchange()
     };
     let answer = scene.fabric.exchange(turn).await.unwrap();
@@ -166,9 +165,9 @@ pub(crate) async fn output_of_a_task_that_is_finished_comes_first(harness: &dyn 
     let task = scene.running(under(budget)).await;
     let id = task.execution_id;
     let turn = Exchange {
-        finished: vec![end(&task, Finish::Complete { result: None })],
-        frames: vec![(id, frame(&task, "last words"))],
-        usage: vec![(id, usage(&task, budget, 1))],
+        finished: vec![end(&task, Finish::Complete(Complete::default()))],
+        frames: vec![On::new(id, frame(&task, "last words"))],
+        usage: vec![On::new(id, usage(&task, budget, 1))],
         ..exchange()
     };
     let answer = scene.fabric.exchange(turn).await.unwrap();
@@ -181,7 +180,7 @@ pub(crate) async fn one_bad_item_does_not_fail_the_others(harness: &dyn Harness)
     let scene = Scene::new(harness);
     let (good, bad) = (scene.running(submission()).await, scene.running(submission()).await);
     scene.revoke(bad.execution_id).await.unwrap();
-    let finished = [&bad, &good].map(|task| end(task, Finish::Complete { result: None }));
+    let finished = [&bad, &good].map(|task| end(task, Finish::Complete(Complete::default())));
     let turn = Exchange {
         finished: finished.to_vec(),
         ..exchange()
@@ -195,7 +194,7 @@ pub(crate) async fn an_exchange_is_safe_to_repeat(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;
     let turn = Exchange {
-        finished: vec![end(&task, Finish::Complete { result: None })],
+        finished: vec![end(&task, Finish::Complete(Complete::default()))],
         ..exchange()
     };
     scene.fabric.exchange(turn.clone()).await.unwrap();
@@ -224,11 +223,11 @@ pub(crate) async fn what_is_finished_is_so_before_anything_is_handed_out(harness
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;
     let turn = Exchange {
-        finished: vec![end(&task, Finish::Release)],
+        finished: vec![end(&task, Finish::Release(Release::default()))],
         ..patient()
     };
     let answer = promptly(scene.fabric.exchange(turn)).await.unwrap();
-    assert_eq!(answer.results[0], Ok(FinishedOutcome::LetGo(LetGo::Now)));
+    assert_eq!(answer.results[0], Ok(FinishedOutcome::Released(LetGo::Now)));
     assert_eq!(
         answer.tasks[0].execution_id, task.execution_id,
         "it was there to be taken again"
@@ -306,17 +305,14 @@ fn patient() -> Exchange {
     }
 }
 
-const fn end(task: &Task, how: Finish) -> Finished {
-    Finished {
-        execution_id: task.execution_id,
-        fence: task.fence,
-        how,
-    }
+fn end(task: &Task, how: Finish) -> On<ExecutionId, Finish> {
+    On::new(task.execution_id, how.under(task.fence))
 }
 
-const fn keep(task: &Task) -> RenewLease {
-    RenewLease {
-        execution_id: task.execution_id,
-        fence: task.fence,
-    }
+const fn keep(task: &Task) -> On<ExecutionId, Renew> {
+    let renew = Renew {
+        fence: Some(task.fence),
+        ttl: None,
+    };
+    On::new(task.execution_id, renew)
 }

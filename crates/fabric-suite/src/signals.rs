@@ -254,7 +254,7 @@ pub(crate) async fn a_signal_payload_has_at_most_256_kib(harness: &dyn Harness) 
     assert_eq!(scene.state(task.execution_id).await, PublicState::Suspended);
     scene.send(task.execution_id, &waitpoint, of(256 * 1024)).await.unwrap();
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
-    assert_eq!(resumed.signals[0].1, of(256 * 1024).payload);
+    assert_eq!(resumed.signals[0].payload, of(256 * 1024).payload);
 }
 
 pub(crate) async fn accepted_signals_are_listed_with_what_came(harness: &dyn Harness) {

@@ -126,7 +126,10 @@ pub(crate) async fn a_parked_tail_ends_with_its_stream(harness: &dyn Harness) {
     scene.complete(&task).await.unwrap();
     for tail in parked {
         let page = promptly(tail).await.unwrap().unwrap();
-        assert_eq!((page.frames.len(), page.closed.unwrap().1), (0, ClosedReason::Success));
+        assert_eq!(
+            (page.frames.len(), page.closed.unwrap().closed_reason),
+            (0, ClosedReason::Success)
+        );
     }
 }
 
@@ -136,7 +139,7 @@ pub(crate) async fn a_tail_of_a_stream_without_frames_ends_with_it(harness: &dyn
     let parked = park(&scene, &task, None);
     scene.complete(&task).await.unwrap();
     let page = promptly(parked).await.unwrap().unwrap();
-    assert_eq!(page.closed.unwrap().1, ClosedReason::Success);
+    assert_eq!(page.closed.unwrap().closed_reason, ClosedReason::Success);
 }
 
 fn park(scene: &Scene<'_>, task: &Task, after: Option<FrameId>) -> JoinHandle<Result<StreamPage>> {
@@ -213,7 +216,7 @@ async fn streaming(scene: &Scene<'_>, command: CreateExecution) -> Task {
 }
 
 async fn closed(scene: &Scene<'_>, task: &Task) -> ClosedReason {
-    scene.output(task).await.closed.expect("it has ended").1
+    scene.output(task).await.closed.expect("it has ended").closed_reason
 }
 
 pub(crate) async fn an_ended_stream_takes_no_frames(harness: &dyn Harness) {

@@ -174,7 +174,7 @@ async fn created_at_once(scene: &Scene<'_>, command: &CreateExecution) -> usize 
     let answers = at_once(submissions).await;
     let created = answers
         .iter()
-        .filter(|answer| matches!(answer, Ok(Created::Created(_))));
+        .filter(|answer| matches!(answer, Ok(Created::Created { .. })));
     created.count()
 }
 
@@ -189,9 +189,9 @@ pub(crate) async fn a_bad_item_does_not_fail_the_others(harness: &dyn Harness) {
         .create_executions(vec![submission(), bad, submission()])
         .await
         .unwrap();
-    assert!(matches!(answers[0], Ok(Created::Created(_))));
+    assert!(matches!(answers[0], Ok(Created::Created { .. })));
     assert_eq!(answers[1].as_ref().unwrap_err().code, Code::InvalidInput);
-    assert!(matches!(answers[2], Ok(Created::Created(_))));
+    assert!(matches!(answers[2], Ok(Created::Created { .. })));
 }
 
 pub(crate) async fn a_batch_is_answered_in_order(harness: &dyn Harness) {
@@ -203,7 +203,7 @@ pub(crate) async fn a_batch_is_answered_in_order(harness: &dyn Harness) {
     let answers = scene.fabric.create_executions(items.collect()).await.unwrap();
     assert_eq!(answers.len(), 100);
     for (priority, answer) in (0..).zip(answers) {
-        let Created::Created(id) = answer.unwrap() else {
+        let Created::Created { execution_id: id } = answer.unwrap() else {
             panic!("every item is new");
         };
         assert_eq!(scene.view(id).await.priority, priority);
@@ -219,7 +219,7 @@ pub(crate) async fn a_repeated_item_of_a_batch_is_a_duplicate(harness: &dyn Harn
         .unwrap();
     let created = answers
         .iter()
-        .filter(|answer| matches!(answer, Ok(Created::Created(_))));
+        .filter(|answer| matches!(answer, Ok(Created::Created { .. })));
     assert_eq!(created.count(), 2);
     assert!(answers.iter().all(Result::is_ok));
 }

@@ -15,6 +15,7 @@ use ff_core::payload::Payload;
 use ff_core::record::{Distinct, Matcher, ReasonCode, ResumeCondition, ResumedBy, SignalEffect, TimeoutBehavior};
 use ff_core::state::{AttemptState, BlockingReason, OwnershipState, PublicState};
 use ff_core::time::Duration;
+use ff_core::view::SignalView;
 use serde_json::json;
 
 use crate::Harness;
@@ -69,7 +70,7 @@ pub(crate) async fn a_satisfied_suspension_goes_on_with_the_same_attempt(harness
     assert_eq!(again.fence.attempt_id, task.fence.attempt_id);
     let resumed = again.resumed.unwrap();
     assert_eq!(resumed.by, ResumedBy::Signals);
-    let (told, payload) = &resumed.signals[0];
+    let SignalView { signal: told, payload } = &resumed.signals[0];
     assert_eq!(told.name.as_str(), "go");
     assert_eq!(*payload, Payload::json(&json!({ "said": "go" })));
     assert_eq!(scene.vector(task.execution_id).await.public_state, PublicState::Active);
@@ -142,7 +143,7 @@ pub(crate) async fn a_suspension_that_times_out_may_resume(harness: &dyn Harness
     timed_out(&scene, TimeoutBehavior::AutoResumeWithTimeoutSignal).await;
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
     assert_eq!(resumed.by, ResumedBy::Timeout);
-    assert_eq!(resumed.signals[0].0.name.as_str(), "timeout");
+    assert_eq!(resumed.signals[0].signal.name.as_str(), "timeout");
 }
 
 pub(crate) async fn a_suspension_that_times_out_may_call_a_person(harness: &dyn Harness) {
@@ -334,7 +335,7 @@ pub(crate) async fn early_signals_count_with_later_ones(harness: &dyn Harness) {
     assert_eq!(used[0].token, early.token, "what was handed out still opens it");
     scene.send(task.execution_id, &early, signal("two")).await.unwrap();
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
-    let names: Vec<_> = resumed.signals.iter().map(|(signal, _)| signal.name.as_str()).collect();
+    let names: Vec<_> = resumed.signals.iter().map(|view| view.signal.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
 }
 

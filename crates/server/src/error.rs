@@ -4,7 +4,6 @@ use axum::Json;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::error::{Code, Rejection};
-use serde_json::{Map, Value};
 
 /// A refusal on its way to a client.
 pub(crate) struct Problem(Rejection);
@@ -20,22 +19,9 @@ impl From<Rejection> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Rejection { code, detail, fields } = self.0;
-        let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut document: Map<String, Value> = fields
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        document.extend([
-            ("type".to_owned(), Value::from(format!("urn:flowfabric:error:{code}"))),
-            ("title".to_owned(), Value::from(code.as_str().replace('_', " "))),
-            ("status".to_owned(), Value::from(code.status())),
-            ("detail".to_owned(), Value::from(detail)),
-            ("code".to_owned(), Value::from(code.as_str())),
-            ("retryable".to_owned(), Value::from(code.retryable())),
-        ]);
+        let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let kind: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/problem+json")];
-        (status, kind, Json(Value::Object(document))).into_response()
+        (status, kind, Json(self.0)).into_response()
     }
 }
 

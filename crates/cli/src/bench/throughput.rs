@@ -120,7 +120,7 @@ async fn submit_share(engine: Engine, tasks: usize, payload: usize) -> anyhow::R
         let commands = vec![CreateExecution::new(kind.clone(), input.clone()); batch];
         for created in engine.create_executions(commands).await? {
             match created? {
-                Created::Created(id) => ids.push(id),
+                Created::Created { execution_id: id } => ids.push(id),
                 Created::Duplicate { execution_id, .. } => anyhow::bail!("{execution_id} was there before"),
             }
         }

@@ -48,7 +48,7 @@ async fn submit(engine: &Engine, kind: &str, input: &Value, policy: &Value) -> a
         ..CreateExecution::new(ExecutionKind::parse(kind)?, Payload::json(input))
     };
     match engine.create_execution(command).await? {
-        Created::Created(id) => Ok(id),
+        Created::Created { execution_id: id } => Ok(id),
         Created::Duplicate { execution_id, .. } => Ok(execution_id),
     }
 }

@@ -3,31 +3,39 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::{BudgetId, EffectId};
 use crate::limits::DEDUP_WINDOW_DEFAULT;
 use crate::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use crate::record::{Breach, Excess, Limits, OnHardLimit};
 use crate::time::{Duration, Timestamp};
+use crate::wire;
 
 /// Creates a budget.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreateBudget {
     /// Its id; minted when absent.
     pub budget_id: Option<BudgetId>,
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// What it is for, in the user's words.
+    #[serde(default)]
     pub scope: String,
     /// Limits by dimension.
     pub dimensions: BTreeMap<Dimension, Limits>,
     /// How often usage starts again from zero; absent: never by itself.
+    #[serde(rename = "reset_interval_ms")]
     pub reset_interval: Option<Duration>,
     /// What a hard breach does to executions that run.
+    #[serde(default)]
     pub on_hard_limit: OnHardLimit,
 }
 
 /// What became of a creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BudgetCreated {
     /// It is there now.
     Created,
@@ -36,16 +44,17 @@ pub enum BudgetCreated {
 }
 
 /// A budget that is there now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedBudget {
     /// Its id.
     pub budget_id: BudgetId,
     /// New, or there before.
+    #[serde(rename = "status")]
     pub created: BudgetCreated,
 }
 
 /// Charges usage without a lease.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChargeBudget {
     /// How much, by dimension.
     pub deltas: BTreeMap<Dimension, u64>,
@@ -56,23 +65,25 @@ pub struct ChargeBudget {
 }
 
 /// Changes limits: the dimensions named get these limits, the others keep theirs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UpdateLimits {
     /// New limits by dimension. Empty limits make a dimension unlimited.
     pub dimensions: BTreeMap<Dimension, Limits>,
 }
 
 /// What became of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Updated {
     /// It holds from now on.
+    #[serde(rename = "updated")]
     Now,
     /// It was so already.
     Unchanged,
 }
 
 /// Starts usage again from zero. The rhythm of periodic resets stays as it is.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResetBudget {
     /// Makes repeated requests one.
     pub request_id: Option<RequestId>,
@@ -87,6 +98,8 @@ pub enum BudgetReset {
     Already,
 }
 
+wire::repeatable!(BudgetReset, "reset");
+
 /// What became of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deleted {
@@ -95,6 +108,8 @@ pub enum Deleted {
     /// It was deleted before.
     Already,
 }
+
+wire::repeatable!(Deleted, "deleted");
 
 /// Usage that arrives at a budget.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +143,8 @@ pub struct Remember {
 }
 
 /// A budget's answer to a usage report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ReportedForm", into = "ReportedForm")]
 pub enum Reported {
     /// Recorded; no limit passed.
     Ok,
@@ -152,8 +168,62 @@ pub enum Reported {
     Gone,
 }
 
+/// How it travels: the first excess stands beside the status.
+#[derive(Serialize, Deserialize)]
+struct ReportedForm {
+    status: ReportedStatus,
+    #[serde(flatten)]
+    first: Option<Excess>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    all: Vec<Excess>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ReportedStatus {
+    Ok,
+    SoftBreach,
+    HardBreach,
+    AlreadyApplied,
+    Gone,
+}
+
+impl From<Reported> for ReportedForm {
+    fn from(reported: Reported) -> Self {
+        let (status, breach) = match reported {
+            Reported::Ok => (ReportedStatus::Ok, None),
+            Reported::SoftBreach { first, all } => (ReportedStatus::SoftBreach, Some((first, all))),
+            Reported::HardBreach { first, all } => (ReportedStatus::HardBreach, Some((first, all))),
+            Reported::AlreadyApplied => (ReportedStatus::AlreadyApplied, None),
+            Reported::Gone => (ReportedStatus::Gone, None),
+        };
+        let (first, all) = breach.unzip();
+        Self {
+            status,
+            first,
+            all: all.unwrap_or_default(),
+        }
+    }
+}
+
+impl TryFrom<ReportedForm> for Reported {
+    type Error = &'static str;
+
+    fn try_from(form: ReportedForm) -> Result<Self, &'static str> {
+        let ReportedForm { status, first, all } = form;
+        let first = first.ok_or("a breach says which dimension passed which limit");
+        Ok(match status {
+            ReportedStatus::Ok => Reported::Ok,
+            ReportedStatus::SoftBreach => Reported::SoftBreach { first: first?, all },
+            ReportedStatus::HardBreach => Reported::HardBreach { first: first?, all },
+            ReportedStatus::AlreadyApplied => Reported::AlreadyApplied,
+            ReportedStatus::Gone => Reported::Gone,
+        })
+    }
+}
+
 /// A budget as it is read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetView {
     /// Its name.
     pub budget_id: BudgetId,
@@ -164,6 +234,7 @@ pub struct BudgetView {
     /// Usage and limits of every dimension that has either.
     pub dimensions: BTreeMap<Dimension, DimensionView>,
     /// How often usage starts again from zero.
+    #[serde(rename = "reset_interval_ms")]
     pub reset_interval: Option<Duration>,
     /// What a hard breach does to executions that run.
     pub on_hard_limit: OnHardLimit,
@@ -186,16 +257,18 @@ pub struct BudgetView {
 }
 
 /// Usage and limits of one dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DimensionView {
     /// What was spent since the last reset.
     pub usage: u64,
     /// Its limits.
+    #[serde(rename = "..limits")]
     pub limits: Limits,
 }
 
 /// Whether a budget admits work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BudgetState {
     /// It does.
     Open,

@@ -2,41 +2,52 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::capability::CapabilitySet;
 use crate::command::budget::Reported;
-use crate::command::flow::WaitedChildren;
-use crate::command::lease::{Completed, Failed, LetGo, ReportUsage};
+use crate::command::flow::{WaitChildren, WaitedChildren};
+use crate::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, ReportUsage};
 use crate::command::stream::{AppendFrame, AppendedFrame};
 use crate::command::suspend::Suspend;
 use crate::command::waitpoint::SuspendedTask;
 use crate::error::Rejection;
+use crate::fabric::On;
 use crate::id::{ExecutionId, FlowId};
-use crate::name::{Category, DataRef, ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use crate::name::{DataRef, ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use crate::payload::Payload;
 use crate::policy::FallbackTier;
-use crate::record::{AttemptKind, Fence, Incarnation, ResumedBy, Signal, StopRequest, Tags};
+use crate::record::{AttemptKind, Fence, Incarnation, ResumedBy, StopRequest, Tags};
 use crate::time::{Duration, Timestamp};
 use crate::token::SignedGrant;
+use crate::view::SignalView;
+use crate::wire;
 
 /// Asks for one grant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimForWorker {
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The lane.
+    #[serde(default = "LaneId::default_lane")]
     pub lane: LaneId,
     /// Who will run it.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// What it offers.
+    #[serde(default)]
     pub capabilities: CapabilitySet,
     /// How long the grant lasts; absent: 5 s.
+    #[serde(rename = "grant_ttl_ms")]
     pub grant_ttl: Option<Duration>,
 }
 
 /// A signed permit to take a lease on one execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssuedGrant {
     /// On which one.
     pub execution_id: ExecutionId,
@@ -47,52 +58,68 @@ pub struct IssuedGrant {
 }
 
 /// Turns a grant into a lease.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedeemGrant {
     /// The permit.
     pub grant: SignedGrant,
     /// Who redeems it.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// How long the lease lasts between renewals; absent: 30 s.
+    #[serde(rename = "lease_ttl_ms")]
     pub lease_ttl: Option<Duration>,
 }
 
 /// Asks for tasks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// Who will run them.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// Which start of the process, when it registered with one.
     pub incarnation: Option<Incarnation>,
     /// What is wanted.
+    #[serde(rename = "..want")]
     pub want: Want,
     /// How long to wait for the first task, at most 30 s.
+    #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
 
 /// What a worker can take.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Want {
     /// From which lanes, at least one.
     pub lanes: Vec<LaneId>,
     /// In which order they are tried.
+    #[serde(default)]
     pub lane_order: LaneOrder,
     /// What the worker offers.
+    #[serde(default)]
     pub capabilities: CapabilitySet,
     /// At most this many tasks.
+    #[serde(default = "one")]
     pub max: usize,
     /// How long the leases last between renewals; absent: 30 s.
+    #[serde(rename = "lease_ttl_ms")]
     pub lease_ttl: Option<Duration>,
 }
 
+fn one() -> usize {
+    1
+}
+
 /// In which order the lanes of a claim are tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneOrder {
     /// Each claim starts with the next lane.
@@ -103,21 +130,29 @@ pub enum LaneOrder {
 }
 
 /// A leased execution with all a worker needs to run it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// What to run.
     pub execution_id: ExecutionId,
     /// The tenant.
     pub namespace: Namespace,
     /// The lane it came from.
+    #[serde(rename = "lane_id")]
     pub lane: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
     /// What it works on.
+    #[serde(rename = "input:bytes")]
     pub input: Payload,
     /// Results of its upstreams, by the name its dependencies gave them.
+    #[serde(
+        with = "crate::payload::by_name",
+        default,
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub inputs: BTreeMap<DataRef, Payload>,
     /// The user's labels.
+    #[serde(default)]
     pub tags: Tags,
     /// The flow it belongs to.
     pub flow_id: Option<FlowId>,
@@ -126,6 +161,7 @@ pub struct Task {
     /// Why this run started.
     pub attempt_kind: AttemptKind,
     /// Proof of the lease.
+    #[serde(rename = "..fence")]
     pub fence: Fence,
     /// When the lease ends unless renewed.
     pub expires_at: Timestamp,
@@ -136,101 +172,99 @@ pub struct Task {
     /// What ended its last suspension, when it continues after one.
     pub resumed: Option<ResumedWith>,
     /// The store's time.
+    #[serde(rename = "server_time")]
     pub now: Timestamp,
 }
 
 /// What a resumed task is told.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResumedWith {
     /// Who or what resumed it.
     pub by: ResumedBy,
     /// The signals that counted, in order, with what came with them.
-    pub signals: Vec<(Signal, Payload)>,
+    pub signals: Vec<SignalView>,
 }
 
 /// One turn of a remote worker's loop.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// Who speaks.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// Which start of the process.
     pub incarnation: Incarnation,
     /// What it finished.
-    pub finished: Vec<Finished>,
+    #[serde(default)]
+    pub finished: Vec<On<ExecutionId, Finish>>,
     /// Which leases it keeps.
-    pub renew: Vec<RenewLease>,
+    #[serde(default)]
+    pub renew: Vec<On<ExecutionId, Renew>>,
     /// Output of its tasks.
-    pub frames: Vec<(ExecutionId, AppendFrame)>,
+    #[serde(default)]
+    pub frames: Vec<On<ExecutionId, AppendFrame>>,
     /// Usage of its tasks.
-    pub usage: Vec<(ExecutionId, ReportUsage)>,
+    #[serde(default)]
+    pub usage: Vec<On<ExecutionId, ReportUsage>>,
     /// What it can take; absent: nothing.
     pub want: Option<Want>,
     /// How long to wait for the first task, at most 30 s.
+    #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
 
-/// A task its worker lets go of.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    /// Which one.
-    pub execution_id: ExecutionId,
-    /// Proof of the lease.
-    pub fence: Fence,
-    /// How.
-    pub how: Finish,
-}
-
-/// How a worker lets a task go.
+/// How a worker lets a task go: an operation under its own name, with the fields that it has when it is called alone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finish {
     /// The work is done.
-    Complete {
-        /// What came of it.
-        result: Option<Payload>,
-    },
+    Complete(Complete),
     /// The attempt failed.
-    Fail {
-        /// For a person.
-        reason: String,
-        /// For the retry policy.
-        category: Category,
-    },
+    Fail(Fail),
     /// Given back.
-    Release,
+    Release(Release),
     /// Go on later.
-    Delay {
-        /// When.
-        until: Timestamp,
-    },
+    Delay(DelayUntil),
     /// Go on when the dependencies hold.
-    WaitChildren,
-    /// Go on when a condition over signals holds; its own fence is not looked at.
+    WaitChildren(WaitChildren),
+    /// Go on when a condition over signals holds.
     Suspend(Box<Suspend>),
 }
 
-/// A lease to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RenewLease {
-    /// Of which execution.
-    pub execution_id: ExecutionId,
-    /// Proof of the lease.
-    pub fence: Fence,
+impl Finish {
+    /// The same under this lease.
+    #[must_use]
+    pub fn under(mut self, fence: Fence) -> Self {
+        let own = match &mut self {
+            Finish::Complete(command) => &mut command.fence,
+            Finish::Fail(command) => &mut command.fence,
+            Finish::Release(command) => &mut command.fence,
+            Finish::Delay(command) => &mut command.fence,
+            Finish::WaitChildren(command) => &mut command.fence,
+            Finish::Suspend(command) => &mut command.fence,
+        };
+        *own = Some(fence);
+        self
+    }
 }
 
 /// What one turn came to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchanged {
     /// What became of each finished task, in order.
+    #[serde(with = "wire::answers")]
     pub results: Vec<Result<FinishedOutcome, Rejection>>,
     /// What became of each renewal, in order.
     pub renewed: Vec<RenewedLease>,
     /// What became of each frame, in order.
+    #[serde(with = "wire::answers")]
     pub frames: Vec<Result<AppendedFrame, Rejection>>,
     /// What became of each usage report, in order.
+    #[serde(with = "wire::answers")]
     pub usage: Vec<Result<Reported, Rejection>>,
     /// New tasks.
     pub tasks: Vec<Task>,
@@ -239,22 +273,32 @@ pub struct Exchanged {
 }
 
 /// What became of a finished task.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op")]
 pub enum FinishedOutcome {
     /// Of a completion.
+    #[serde(rename = "complete")]
     Completed(Completed),
     /// Of a failure.
+    #[serde(rename = "fail")]
     Failed(Failed),
-    /// Of a release or delay.
-    LetGo(LetGo),
+    /// Of a release.
+    #[serde(rename = "release")]
+    Released(LetGo),
+    /// Of a delay.
+    #[serde(rename = "delay")]
+    Delayed(LetGo),
     /// Of waiting for dependencies.
+    #[serde(rename = "wait_children")]
     WaitedChildren(WaitedChildren),
     /// Of a suspension.
+    #[serde(rename = "suspend")]
     Suspended(SuspendedTask),
 }
 
 /// What became of one renewal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RenewedForm", into = "RenewedForm")]
 pub struct RenewedLease {
     /// Of which execution.
     pub execution_id: ExecutionId,
@@ -262,4 +306,45 @@ pub struct RenewedLease {
     pub expires_at: Result<Timestamp, Rejection>,
     /// The engine asks the worker to stop.
     pub stop_requested: Option<StopRequest>,
+}
+
+/// How it travels: `expires_at`, or `error`.
+#[derive(Serialize, Deserialize)]
+struct RenewedForm {
+    execution_id: ExecutionId,
+    expires_at: Option<Timestamp>,
+    error: Option<Rejection>,
+    stop_requested: Option<StopRequest>,
+}
+
+impl From<RenewedLease> for RenewedForm {
+    fn from(renewed: RenewedLease) -> Self {
+        let (expires_at, error) = match renewed.expires_at {
+            Ok(expires_at) => (Some(expires_at), None),
+            Err(error) => (None, Some(error)),
+        };
+        Self {
+            execution_id: renewed.execution_id,
+            expires_at,
+            error,
+            stop_requested: renewed.stop_requested,
+        }
+    }
+}
+
+impl TryFrom<RenewedForm> for RenewedLease {
+    type Error = &'static str;
+
+    fn try_from(form: RenewedForm) -> Result<Self, &'static str> {
+        let expires_at = match (form.expires_at, form.error) {
+            (_, Some(error)) => Err(error),
+            (Some(expires_at), None) => Ok(expires_at),
+            (None, None) => return Err("a renewal has expires_at or error"),
+        };
+        Ok(Self {
+            execution_id: form.execution_id,
+            expires_at,
+            stop_requested: form.stop_requested,
+        })
+    }
 }

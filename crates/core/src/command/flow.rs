@@ -1,46 +1,56 @@
 //! Flows, their members and dependencies; replay_execution and wait_children.
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::submit::CreateExecution;
 use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::{DataRef, FlowKind, Namespace, RequestId};
 use crate::policy::Retention;
 use crate::record::{CancelFlowPolicy, DependencyKind, EdgeGroupPolicy, Fence, Tags};
+use crate::wire;
 
 /// Creates a flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreateFlow {
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// What kind of graph it is.
     pub flow_kind: FlowKind,
     /// The user's labels.
+    #[serde(default)]
     pub tags: Tags,
     /// How long it is kept after its last member ended; absent: 24 h.
+    #[serde(rename = "retention_ms")]
     pub retention: Option<Retention>,
     /// Whether its members may run at once.
+    #[serde(default)]
     pub assembly: Assembly,
 }
 
 /// Creates a flow under a given id, or a fresh one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreateFlowWith {
     /// Its id; minted when absent.
     pub flow_id: Option<FlowId>,
     /// What it is.
+    #[serde(rename = "..definition")]
     pub definition: CreateFlow,
 }
 
 /// A flow that is there now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedFlow {
     /// Its id.
     pub flow_id: FlowId,
     /// New, or there before.
+    #[serde(rename = "status")]
     pub created: FlowCreated,
 }
 
 /// Whether a new flow lets its members go at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Assembly {
     /// Members run as they come.
     #[default]
@@ -50,7 +60,8 @@ pub enum Assembly {
 }
 
 /// What became of a creation whose id was given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FlowCreated {
     /// A new flow.
     Created,
@@ -67,6 +78,8 @@ pub enum Opened {
     Already,
 }
 
+wire::repeatable!(Opened, "opened");
+
 /// Cancels or seals a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelFlow {
@@ -79,18 +92,21 @@ pub struct CancelFlow {
 }
 
 /// What became of a flow's cancellation, with some of the members it concerned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberCancellation {
     /// What became of it.
+    #[serde(rename = "..cancelled")]
     pub cancelled: FlowCancelled,
     /// Members, at most 1,000 of them.
+    #[serde(default)]
     pub member_execution_ids: Vec<ExecutionId>,
 }
 
 /// What became of a flow's cancellation. A repetition gets the first one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowCancelled {
     /// Whether members are still to be cancelled.
+    #[serde(rename = "status")]
     pub progress: CancelProgress,
     /// The policy of the first call.
     pub policy: CancelFlowPolicy,
@@ -101,16 +117,19 @@ pub struct FlowCancelled {
 }
 
 /// How far a flow's cancellation is when it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CancelProgress {
     /// Nothing is left to do.
     Cancelled,
     /// Members are cancelled in follow-up work.
+    #[serde(rename = "cancellation_scheduled")]
     Scheduled,
 }
 
 /// What became of adding an execution to a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Joined {
     /// It is a member now.
     Added {
@@ -125,7 +144,7 @@ pub enum Joined {
 }
 
 /// Adds a dependency between two members.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageDependencyEdge {
     /// Its id; derived from the pair when absent.
     pub edge_id: Option<EdgeId>,
@@ -134,17 +153,23 @@ pub struct StageDependencyEdge {
     /// What waits.
     pub downstream: ExecutionId,
     /// Which end counts.
+    #[serde(default)]
     pub dependency_kind: DependencyKind,
     /// The name under which the upstream's result is handed over.
     pub data_passing_ref: Option<DataRef>,
     /// Only if the graph has not changed since this revision.
     pub expected_graph_revision: Option<u64>,
     /// Whether it counts at once.
+    #[serde(default = "yes")]
     pub apply: bool,
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// A staged dependency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staged {
     /// Its id.
     pub edge_id: EdgeId,
@@ -153,7 +178,8 @@ pub struct Staged {
 }
 
 /// What became of applying a dependency to its child.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Applied {
     /// It counts from now on.
     Applied {
@@ -165,7 +191,7 @@ pub enum Applied {
 }
 
 /// Says how the inbound edges of a member join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetEdgeGroupPolicy {
     /// How.
     pub policy: EdgeGroupPolicy,
@@ -183,20 +209,24 @@ pub struct GraphPart {
 }
 
 /// A graph, or a part of one, with what becomes of its flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowGraph {
     /// The flow, which is created if it is not there.
+    #[serde(rename = "..flow")]
     pub flow: CreateFlowWith,
     /// New members.
+    #[serde(default)]
     pub members: Vec<GraphMember>,
     /// Dependencies of the new members.
+    #[serde(default)]
     pub edges: Vec<GraphEdge>,
     /// Whether the graph is whole with this part, and its members may run.
+    #[serde(default = "yes")]
     pub open: bool,
 }
 
 /// A graph, or a part of one, that is there now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphCreated {
     /// The flow.
     pub flow_id: FlowId,
@@ -205,29 +235,31 @@ pub struct GraphCreated {
 }
 
 /// One new member of a graph.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GraphMember {
     /// Its name inside the flow; its execution id follows from it unless the submission names one.
     pub key: String,
     /// What is submitted. `flow_id` and `depends_on` come from the graph.
+    #[serde(rename = "..submission")]
     pub submission: CreateExecution,
 }
 
 /// One dependency of a graph. Its downstream is a member of the same part; its upstream may be of an earlier one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphEdge {
     /// Name of what must end first.
     pub upstream: String,
     /// Name of what waits.
     pub downstream: String,
     /// Which end counts.
+    #[serde(default)]
     pub dependency_kind: DependencyKind,
     /// The name under which the upstream's result is handed over.
     pub data_passing_ref: Option<DataRef>,
 }
 
 /// Reopens a terminal execution.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayExecution {
     /// Makes repeated requests one.
     pub request_id: Option<RequestId>,
@@ -242,15 +274,19 @@ pub enum Replayed {
     Already,
 }
 
+wire::repeatable!(Replayed, "replayed");
+
 /// Goes on when the dependencies hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitChildren {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
 }
 
 /// What became of waiting for dependencies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum WaitedChildren {
     /// They hold; the lease is kept.
     AlreadySatisfied,

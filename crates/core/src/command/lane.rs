@@ -1,12 +1,15 @@
 //! Lanes: set_lane_state.
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::submit::LaneState;
 use crate::name::{LaneId, Namespace};
 
 /// Says what a lane accepts and hands out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetLaneState {
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// Which lane; created if nobody has used it.
     pub lane_id: LaneId,

@@ -2,23 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::{BudgetId, EffectId};
 use crate::name::{Category, Dimension, IdempotencyKey, RequestId};
 use crate::payload::Payload;
 use crate::record::{Fence, StopRequest};
 use crate::time::{Duration, Timestamp};
+use crate::wire;
 
 /// Keeps the lease.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Renew {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// A new time between renewals; absent: as before.
+    #[serde(rename = "ttl_ms")]
     pub ttl: Option<Duration>,
 }
 
 /// A renewed lease.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Renewed {
     /// When it ends now.
     pub expires_at: Timestamp,
@@ -27,9 +32,10 @@ pub struct Renewed {
 }
 
 /// Gives the task back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Release {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
 }
 
@@ -44,10 +50,13 @@ pub enum LetGo {
     Cancelled,
 }
 
+wire::repeatable!(LetGo, "done", Cancelled => "cancelled");
+
 /// Says how far the work is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UpdateProgress {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// 0 to 100.
     pub pct: Option<u8>,
@@ -56,11 +65,13 @@ pub struct UpdateProgress {
 }
 
 /// The work is done.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Complete {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// What came of it.
+    #[serde(rename = "result:bytes")]
     pub result: Option<Payload>,
 }
 
@@ -73,10 +84,13 @@ pub enum Completed {
     Already,
 }
 
+wire::repeatable!(Completed, "completed");
+
 /// The attempt failed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fail {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// For a person.
     pub reason: String,
@@ -85,7 +99,8 @@ pub struct Fail {
 }
 
 /// What the policy made of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Failed {
     /// It is tried again.
     RetryScheduled {
@@ -99,18 +114,20 @@ pub enum Failed {
 }
 
 /// Go on later.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DelayUntil {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// When.
     pub until: Timestamp,
 }
 
 /// Usage to be charged to a budget.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportUsage {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// Which budget.
     pub budget_id: BudgetId,

@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod claim;
+mod finish;
 pub mod flow;
 pub mod lane;
 pub mod lease;

@@ -1,17 +1,21 @@
 //! What a person or an orchestrator asks for about one execution.
 
+use serde::{Deserialize, Serialize};
+
 use crate::capability::CapabilitySet;
 use crate::id::GrantId;
 use crate::name::{RequestId, WorkerId, WorkerInstanceId};
 use crate::record::{Fence, Tags};
 use crate::time::{Duration, Timestamp};
+use crate::wire;
 
 /// Ends an execution from any state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CancelExecution {
     /// Why.
     pub reason: String,
     /// Proof of the lease, when its own worker cancels it.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
 }
 
@@ -24,8 +28,10 @@ pub enum Cancelled {
     Already,
 }
 
+wire::repeatable!(Cancelled, "cancelled");
+
 /// Takes the lease away from its worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RevokeLease {
     /// Why.
     pub reason: Option<String>,
@@ -36,9 +42,11 @@ pub struct RevokeLease {
 }
 
 /// What became of a revocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Revoked {
     /// The lease ended now.
+    #[serde(rename = "revoked")]
     Now,
     /// That lease had ended before.
     AlreadySatisfied,
@@ -47,15 +55,19 @@ pub enum Revoked {
 }
 
 /// Promises a lost execution to a given worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssueReclaimGrant {
     /// Who takes over.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// What it offers.
+    #[serde(default)]
     pub capabilities: CapabilitySet,
     /// How long the grant lasts.
+    #[serde(rename = "grant_ttl_ms")]
     pub grant_ttl: Duration,
     /// Fresh id.
     pub grant_id: GrantId,
@@ -76,31 +88,34 @@ pub enum ReclaimGrant {
 }
 
 /// Changes where an execution stands in its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangePriority {
     /// 0 to 9,000, higher first.
     pub priority: u16,
 }
 
 /// Keeps an execution from being handed out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HoldExecution {
     /// Why.
     pub reason: Option<String>,
 }
 
 /// Replaces the tags of an execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SetTags {
     /// All of its tags.
     pub tags: Tags,
 }
 
 /// What became of a change that may have been made before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Changed {
     /// Changed now.
+    #[serde(rename = "changed")]
     Now,
     /// It was like that already.
+    #[serde(rename = "unchanged")]
     Already,
 }

@@ -1,12 +1,14 @@
 //! Pages: every listing is bounded and goes on from a cursor.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Code, Rejection};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 use crate::name::Namespace;
 use crate::token::SignedCursor;
 
 /// Which page of a listing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageRequest {
     /// Where to go on; absent: from the beginning.
     pub cursor: Option<SignedCursor>,
@@ -26,7 +28,7 @@ impl PageRequest {
 }
 
 /// One page of a listing. It may be shorter than asked for, or empty, and still have a next one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page<T> {
     /// The entries.
     pub items: Vec<T>,
@@ -35,10 +37,12 @@ pub struct Page<T> {
 }
 
 /// Asks for everything of one kind in a namespace.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListOf {
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// Which page.
+    #[serde(rename = "..page")]
     pub page: PageRequest,
 }

@@ -1,29 +1,39 @@
 //! Quota policies: create, change, delete, read; and the slots and places of admission.
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::{ExecutionId, GrantId, QuotaPolicyId};
 use crate::name::Namespace;
 use crate::record::Place;
 use crate::time::{Duration, Timestamp};
 
 /// Creates a quota policy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreateQuotaPolicy {
     /// Its id; minted when absent.
     pub quota_policy_id: Option<QuotaPolicyId>,
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// How long a request counts.
+    #[serde(rename = "window_seconds", with = "crate::time::seconds", default = "default_window")]
     pub window: Duration,
     /// Attempts that may start in any window; absent is no limit, 0 is none.
     pub max_requests_per_window: Option<u64>,
     /// Leases that may be held at once; absent is no limit, 0 is none.
     pub max_concurrent: Option<u64>,
     /// Spreads what refused callers are told to wait.
+    #[serde(rename = "jitter_ms", default)]
     pub jitter: Duration,
 }
 
+fn default_window() -> Duration {
+    Duration::from_secs(60)
+}
+
 /// What became of a creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QuotaCreated {
     /// It is there now.
     Created,
@@ -32,24 +42,29 @@ pub enum QuotaCreated {
 }
 
 /// A quota policy that is there now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedQuotaPolicy {
     /// Its id.
     pub quota_policy_id: QuotaPolicyId,
     /// New, or there before.
+    #[serde(rename = "status")]
     pub created: QuotaCreated,
 }
 
 /// Changes a quota policy; what is not named stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateQuotaPolicy {
     /// How long a request counts.
+    #[serde(rename = "window_seconds", with = "crate::time::optional_seconds", default)]
     pub window: Option<Duration>,
     /// The rate.
+    #[serde(default, skip_serializing_if = "LimitChange::is_keep")]
     pub max_requests_per_window: LimitChange,
     /// The concurrency cap.
+    #[serde(default, skip_serializing_if = "LimitChange::is_keep")]
     pub max_concurrent: LimitChange,
     /// The spread of waiting times.
+    #[serde(rename = "jitter_ms")]
     pub jitter: Option<Duration>,
 }
 
@@ -65,7 +80,29 @@ pub enum LimitChange {
     Set(u64),
 }
 
+/// Absent: it stays; `null`: there is none; a number: this one.
+impl Serialize for LimitChange {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            LimitChange::Keep => serializer.serialize_none(),
+            LimitChange::Remove => serializer.serialize_unit(),
+            LimitChange::Set(limit) => serializer.serialize_u64(*limit),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LimitChange {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let limit = Option::<u64>::deserialize(deserializer)?;
+        Ok(limit.map_or(LimitChange::Remove, LimitChange::Set))
+    }
+}
+
 impl LimitChange {
+    fn is_keep(&self) -> bool {
+        *self == LimitChange::Keep
+    }
+
     /// The limit after the change.
     pub const fn apply(self, limit: Option<u64>) -> Option<u64> {
         match self {
@@ -150,19 +187,21 @@ pub enum SlotReleased {
 }
 
 /// A quota policy as it is read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuotaPolicyView {
     /// Its name.
     pub quota_policy_id: QuotaPolicyId,
     /// The tenant.
     pub namespace: Namespace,
     /// How long a request counts.
+    #[serde(rename = "window_seconds", with = "crate::time::seconds")]
     pub window: Duration,
     /// Attempts that may start in any window.
     pub max_requests_per_window: Option<u64>,
     /// Leases that may be held at once.
     pub max_concurrent: Option<u64>,
     /// The spread of waiting times.
+    #[serde(rename = "jitter_ms")]
     pub jitter: Duration,
     /// When it was created.
     pub created_at: Timestamp,
@@ -177,7 +216,8 @@ pub struct QuotaPolicyView {
 }
 
 /// Whether a quota policy limits anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QuotaState {
     /// It does.
     Active,

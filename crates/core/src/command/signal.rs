@@ -9,9 +9,10 @@ use crate::payload::Payload;
 use crate::record::{ReasonCode, SignalEffect, WaitpointRef};
 use crate::time::Timestamp;
 use crate::token::WaitpointToken;
+use crate::wire;
 
 /// Delivers an event to a waitpoint. Its token was checked, or the caller is privileged.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeliverSignal {
     /// To which waitpoint.
     pub waitpoint_id: WaitpointId,
@@ -26,6 +27,7 @@ pub struct DeliverSignal {
     /// Who sends it; verified when the caller has a credential.
     pub source_identity: Identity,
     /// What comes with it.
+    #[serde(rename = "payload:bytes", default)]
     pub payload: Payload,
     /// Makes repeated deliveries one.
     pub idempotency_key: Option<IdempotencyKey>,
@@ -34,16 +36,18 @@ pub struct DeliverSignal {
 }
 
 /// A signal with the token of its waitpoint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SendSignal {
     /// Proof that the sender was given the waitpoint.
     pub waitpoint_token: WaitpointToken,
     /// The signal.
+    #[serde(rename = "..signal")]
     pub signal: DeliverSignal,
 }
 
 /// What became of a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Delivered {
     /// It is kept, and this is what it did.
     Accepted {
@@ -60,13 +64,14 @@ pub enum Delivered {
 }
 
 /// A person's yes or no at a waitpoint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decide {
     /// At which waitpoint.
     pub waitpoint_id: WaitpointId,
     /// Yes or no.
     pub verdict: Verdict,
     /// What the person adds.
+    #[serde(rename = "payload:bytes", default)]
     pub payload: Payload,
     /// Makes repeated decisions one.
     pub idempotency_key: Option<IdempotencyKey>,
@@ -85,11 +90,12 @@ pub enum Verdict {
 }
 
 /// Asks for what waits for a person.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListApprovals {
     /// Of this tenant; absent: of every tenant the caller may see.
     pub namespace: Option<Namespace>,
     /// Which page.
+    #[serde(rename = "..page")]
     pub page: PageRequest,
 }
 
@@ -117,7 +123,7 @@ pub struct Approval {
 }
 
 /// Resumes a suspended execution whatever its condition says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResumeExecution {
     /// Why.
     pub reason: Option<String>,
@@ -133,3 +139,5 @@ pub enum ResumeOutcome {
     /// The same request resumed it before.
     Already,
 }
+
+wire::repeatable!(ResumeOutcome, "resumed");

@@ -1,5 +1,7 @@
 //! Frames: append_frame, read_stream, tail_stream.
 
+use serde::{Deserialize, Serialize};
+
 use crate::frame::{Frame, FrameBound, FrameId, FrameMode};
 use crate::id::ExecutionId;
 use crate::machine::step::ClosedReason;
@@ -7,17 +9,21 @@ use crate::name::{FrameType, RequestId};
 use crate::payload::Payload;
 use crate::record::Fence;
 use crate::time::{Duration, Timestamp};
+use crate::wire;
 
 /// Appends one frame to the output of the current attempt.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppendFrame {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// What kind of frame.
     pub frame_type: FrameType,
     /// Its bytes.
+    #[serde(rename = "payload:bytes")]
     pub payload: Payload,
     /// How it is kept.
+    #[serde(default)]
     pub mode: FrameMode,
     /// The worker's id for tying things together.
     pub correlation_id: Option<String>,
@@ -26,7 +32,7 @@ pub struct AppendFrame {
 }
 
 /// An appended frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppendedFrame {
     /// Its place.
     pub frame_id: FrameId,
@@ -35,7 +41,7 @@ pub struct AppendedFrame {
 }
 
 /// One attempt of an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AttemptRef {
     /// The execution.
     pub execution_id: ExecutionId,
@@ -44,32 +50,62 @@ pub struct AttemptRef {
 }
 
 /// A range of frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadStream {
     /// From here on, inclusive.
+    #[serde(default = "FrameBound::start")]
     pub from: FrameBound,
     /// Up to here, inclusive.
+    #[serde(default = "FrameBound::end")]
     pub to: FrameBound,
     /// At most this many; absent: 50, at most 1,000.
     pub limit: Option<usize>,
 }
 
 /// What comes after a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TailStream {
     /// The last frame seen, exclusive; absent: from the beginning.
     pub after: Option<FrameId>,
     /// How long to wait for one; zero looks and answers.
+    #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
     /// At most this many, at least 1; absent: 50, at most 1,000.
     pub limit: Option<usize>,
 }
 
 /// Part of a stream.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamPage {
     /// In order.
     pub frames: Vec<Frame>,
     /// When and why the stream ended.
-    pub closed: Option<(Timestamp, ClosedReason)>,
+    #[serde(rename = "..closed", deserialize_with = "closed")]
+    pub closed: Option<StreamEnd>,
+}
+
+/// The end of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamEnd {
+    /// When it ended.
+    pub closed_at: Timestamp,
+    /// Why.
+    pub closed_reason: ClosedReason,
+}
+
+fn closed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<StreamEnd>, D::Error> {
+    #[derive(Deserialize)]
+    struct Values {
+        closed_at: Option<Timestamp>,
+        closed_reason: Option<ClosedReason>,
+    }
+    let Values {
+        closed_at,
+        closed_reason,
+    } = Values::deserialize(deserializer)?;
+    let end = closed_at.zip(closed_reason);
+    Ok(end.map(|(closed_at, closed_reason)| StreamEnd {
+        closed_at,
+        closed_reason,
+    }))
 }

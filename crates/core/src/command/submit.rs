@@ -10,27 +10,33 @@ use crate::record::{DependencyKind, EdgeGroupPolicy, Fence, Tags};
 use crate::time::Timestamp;
 
 /// Submits one execution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreateExecution {
     /// Its id; minted when absent.
     pub execution_id: Option<ExecutionId>,
     /// The tenant.
+    #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The queue.
+    #[serde(default = "LaneId::default_lane")]
     pub lane_id: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
     /// What it works on.
+    #[serde(rename = "input:bytes", default)]
     pub input: Payload,
     /// 0 to 9,000, higher first.
+    #[serde(default)]
     pub priority: u16,
     /// Who submits it.
     pub creator_identity: Option<Identity>,
     /// Makes repeated submissions one.
     pub idempotency_key: Option<IdempotencyKey>,
     /// The user's labels.
+    #[serde(default)]
     pub tags: Tags,
     /// How it is retried, timed, limited and kept.
+    #[serde(default)]
     pub policy: Policy,
     /// Not before this moment.
     pub delay_until: Option<Timestamp>,
@@ -41,6 +47,7 @@ pub struct CreateExecution {
     /// The execution that spawns it, and proof that the caller runs that one.
     pub parent_fence: Option<ParentFence>,
     /// Members of the flow it waits for.
+    #[serde(default)]
     pub depends_on: Vec<DependsOn>,
     /// How those join; absent: all of them.
     pub edge_group_policy: Option<EdgeGroupPolicy>,
@@ -52,6 +59,7 @@ pub struct ParentFence {
     /// Which execution.
     pub execution_id: ExecutionId,
     /// Proof of its lease.
+    #[serde(rename = "..fence")]
     pub fence: Fence,
 }
 
@@ -97,10 +105,14 @@ impl CreateExecution {
 }
 
 /// What became of a submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Created {
     /// A new execution.
-    Created(ExecutionId),
+    Created {
+        /// Its id.
+        execution_id: ExecutionId,
+    },
     /// It was submitted before.
     Duplicate {
         /// The first one.

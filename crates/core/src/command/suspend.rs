@@ -6,11 +6,13 @@ use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{IdempotencyKey, WaitpointKey};
 use crate::record::{Fence, ReasonCode, ResumeCondition, TimeoutBehavior, WaitpointRef};
 use crate::time::{Duration, Timestamp};
+use crate::wire;
 
 /// Gives up the lease until a condition over signals holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspend {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// Where signals arrive, at least one.
     pub waitpoints: Vec<WaitpointChoice>,
@@ -23,6 +25,7 @@ pub struct Suspend {
     /// What happens then; absent: as the policy says, or `fail`.
     pub timeout_behavior: Option<TimeoutBehavior>,
     /// Pause between the condition holding and the execution being eligible.
+    #[serde(rename = "resume_delay_ms", default)]
     pub resume_delay: Duration,
     /// Tells a repetition from another suspend under the same lease.
     pub idempotency_key: Option<IdempotencyKey>,

@@ -9,15 +9,18 @@ use crate::name::{Kid, RequestId, SignalName, WaitpointKey};
 use crate::record::Fence;
 use crate::time::{Duration, Timestamp};
 use crate::token::WaitpointToken;
+use crate::wire;
 
 /// Hands out a waitpoint before suspending, so that a callback can be given away.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreatePendingWaitpoint {
     /// Proof of the lease.
+    #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// The worker's own name for it, unique among its open pending waitpoints.
     pub waitpoint_key: WaitpointKey,
     /// How long it waits for a suspend that uses it: 1 ms to 30 days.
+    #[serde(rename = "expires_in_ms")]
     pub expires_in: Duration,
     /// Makes repeated requests one.
     pub request_id: Option<RequestId>,
@@ -26,7 +29,7 @@ pub struct CreatePendingWaitpoint {
 }
 
 /// A waitpoint with the token that authenticates signals to it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssuedWaitpoint {
     /// Which one.
     pub waitpoint_id: WaitpointId,
@@ -35,11 +38,13 @@ pub struct IssuedWaitpoint {
     /// When it closes if no suspension uses it; absent for one that is used.
     pub expires_at: Option<Timestamp>,
     /// What a signal to it must show.
+    #[serde(rename = "waitpoint_token")]
     pub token: WaitpointToken,
 }
 
 /// What became of a suspend, with the tokens of its waitpoints.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum SuspendedTask {
     /// The lease is gone; signals to these waitpoints are awaited.
     Suspended {

@@ -19,6 +19,7 @@
 mod budgets;
 mod claims;
 mod flows;
+mod on;
 mod operate;
 mod quotas;
 mod reads;
@@ -31,6 +32,7 @@ mod workers;
 pub use budgets::Budgets;
 pub use claims::Claims;
 pub use flows::Flows;
+pub use on::{OfBudget, OfExecution, OfFlow, OfQuotaPolicy, On, Target};
 pub use operate::Operate;
 pub use quotas::Quotas;
 pub use reads::Reads;
@@ -54,20 +56,4 @@ pub trait Fabric:
 impl<T> Fabric for T where
     T: Submit + Claims + Work + Operate + Signals + Flows + Budgets + Quotas + Streams + Workers + Reads
 {
-}
-
-/// A command about the thing with this id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct On<I, C> {
-    /// Which thing.
-    pub id: I,
-    /// What to do.
-    pub command: C,
-}
-
-impl<I, C> On<I, C> {
-    /// `command` about `id`.
-    pub const fn new(id: I, command: C) -> Self {
-        Self { id, command }
-    }
 }

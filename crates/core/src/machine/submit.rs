@@ -63,7 +63,7 @@ pub fn create(
     }
     draft.create(execution);
     Ok(Step {
-        outcome: Created::Created(id),
+        outcome: Created::Created { execution_id: id },
         draft,
     })
 }

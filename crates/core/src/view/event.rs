@@ -1,5 +1,7 @@
 //! How the feed of lifecycle events is read.
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::FlowId;
 use crate::name::{LaneId, Namespace};
 use crate::record::HistoryLine;
@@ -7,26 +9,29 @@ use crate::time::Duration;
 use crate::token::SignedCursor;
 
 /// Asks for lifecycle events.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadEvents {
     /// Where to go on; absent: from the oldest event kept.
     pub cursor: Option<SignedCursor>,
     /// Which events.
+    #[serde(rename = "..filter")]
     pub filter: EventFilter,
     /// At most this many; absent: 50, at most 1,000.
     pub limit: Option<usize>,
     /// How long to wait for the first one, at most 30 s.
+    #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
 
 /// Which events. Everything given must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventFilter {
     /// Of this tenant.
     pub namespace: Option<Namespace>,
     /// Of this lane.
     pub lane: Option<LaneId>,
     /// Of this flow.
+    #[serde(rename = "flow")]
     pub flow_id: Option<FlowId>,
     /// Of this kind of execution or flow.
     pub kind: Option<String>,
@@ -45,16 +50,17 @@ impl EventFilter {
 }
 
 /// One event: something that happened, and where a reader goes on after it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Goes on after this event.
     pub cursor: SignedCursor,
     /// What happened.
+    #[serde(rename = "..line")]
     pub line: HistoryLine,
 }
 
 /// Some events.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Events {
     /// In order within a partition, and so within an execution and a flow.
     pub events: Vec<Event>,

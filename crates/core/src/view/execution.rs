@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::tag;
 use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, FlowId, SuspensionId};
 use crate::name::{ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -12,7 +13,7 @@ use crate::state::{PublicState, StateVector};
 use crate::time::{Duration, Timestamp};
 
 /// Everything about one execution but its bytes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionView {
     /// Its name.
     pub execution_id: ExecutionId,
@@ -27,7 +28,7 @@ pub struct ExecutionView {
     /// Who submitted it.
     pub creator_identity: Option<Identity>,
     /// Where it stands, with what is in its way.
-    #[serde(flatten)]
+    #[serde(rename = "..state")]
     pub state: StateView,
     /// When it was submitted.
     pub created_at: Timestamp,
@@ -52,8 +53,10 @@ pub struct ExecutionView {
     /// The user's labels.
     pub tags: Arc<Tags>,
     /// Who has it.
+    #[serde(rename = "worker_id")]
     pub worker: Option<WorkerId>,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub worker_instance: Option<WorkerInstanceId>,
     /// Epoch of its latest lease.
     pub lease_epoch: u64,
@@ -72,7 +75,7 @@ pub struct ExecutionView {
 }
 
 /// To whom an execution is promised.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrantView {
     /// Who may redeem it.
     pub worker: WorkerId,
@@ -81,7 +84,7 @@ pub struct GrantView {
 }
 
 /// An open suspension as it is read: without tokens.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuspensionView {
     /// Its name.
     pub suspension_id: SuspensionId,
@@ -102,7 +105,7 @@ pub struct SuspensionView {
 }
 
 /// Where an execution stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateView {
     /// One word for a person.
     pub public_state: PublicState,
@@ -113,14 +116,15 @@ pub struct StateView {
 }
 
 /// Waits for an execution to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitForEnd {
     /// How long, at most 30 s.
+    #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
 
 /// Asks for executions. Everything given must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListExecutions {
     /// Of this tenant.
     pub namespace: Option<Namespace>,
@@ -131,13 +135,16 @@ pub struct ListExecutions {
     /// Of this kind.
     pub kind: Option<ExecutionKind>,
     /// With this tag.
+    #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
     /// Members of this flow.
+    #[serde(rename = "flow")]
     pub flow_id: Option<FlowId>,
     /// Created at or after this moment.
     pub created_from: Option<Timestamp>,
     /// Created before this moment.
     pub created_before: Option<Timestamp>,
     /// Which page.
+    #[serde(rename = "..page")]
     pub page: PageRequest,
 }

@@ -1,13 +1,13 @@
 //! Why an execution is not running.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::StateView;
 use crate::id::ExecutionId;
 use crate::name::WorkerInstanceId;
 
 /// Every condition between an execution and a worker.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// Which execution.
     pub execution_id: ExecutionId,
@@ -20,7 +20,7 @@ pub struct Explanation {
 }
 
 /// One condition between an execution and a worker.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Condition {
     /// Which one.
     pub hindrance: Hindrance,
@@ -31,7 +31,7 @@ pub struct Condition {
 }
 
 /// What can stand between an execution and a worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hindrance {
     /// An operator's hold.
@@ -57,9 +57,10 @@ pub enum Hindrance {
 }
 
 /// A live worker and what it lacks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearestWorker {
     /// Which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// Required capabilities it does not offer.
     pub missing: Vec<String>,

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::tag;
 use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, FlowId};
 use crate::machine::flow::{Counts, FlowState};
@@ -11,7 +14,7 @@ use crate::record::{EdgeGroupPolicy, FlowCancellation, GateState, Tags};
 use crate::time::Timestamp;
 
 /// A flow with its derived state and exact counts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowView {
     /// Its name.
     pub flow_id: FlowId,
@@ -38,7 +41,7 @@ pub struct FlowView {
 }
 
 /// The inbound edges of one member and what is counted over them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupView {
     /// The member.
     pub execution_id: ExecutionId,
@@ -49,18 +52,21 @@ pub struct GroupView {
     /// They hold the member back.
     pub waiting: bool,
     /// What is counted.
+    #[serde(rename = "..counts")]
     pub counts: group::Counts,
 }
 
 /// Asks for flows. Everything given must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListFlows {
     /// Of this tenant.
     pub namespace: Option<Namespace>,
     /// Of this kind.
     pub kind: Option<FlowKind>,
     /// With this tag.
+    #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
     /// Which page.
+    #[serde(rename = "..page")]
     pub page: PageRequest,
 }

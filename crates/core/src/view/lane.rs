@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::command::submit::LaneState;
 use crate::name::{LaneId, Namespace};
@@ -10,7 +10,7 @@ use crate::state::PublicState;
 use crate::time::Timestamp;
 
 /// A lane with how much of it is in which state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaneView {
     /// The tenant.
     pub namespace: Namespace,
@@ -21,6 +21,7 @@ pub struct LaneView {
     /// Executions by state.
     pub depth: BTreeMap<PublicState, u64>,
     /// When the oldest execution that waits for a worker was created.
+    #[serde(rename = "oldest_eligible_at")]
     pub oldest_eligible: Option<Timestamp>,
     /// Executions this server saw end per second, over the last minute.
     pub throughput: f64,

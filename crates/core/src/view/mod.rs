@@ -6,6 +6,7 @@ mod explain;
 mod flow;
 mod lane;
 mod signal;
+mod tag;
 
 pub use event::{Event, EventFilter, Events, ReadEvents};
 pub use execution::{ExecutionView, GrantView, ListExecutions, StateView, SuspensionView, WaitForEnd};

@@ -108,7 +108,11 @@ fn a_refused_fence_says_where_the_execution_stands() {
     case.complete().unwrap();
     let refused = renew(&case.execution(), &Renew { fence, ttl: None }, &case.context()).unwrap_err();
     assert_eq!(refused.code, Code::ExecutionNotActive);
-    let fields: Vec<_> = refused.fields.into_iter().collect();
+    let fields: Vec<_> = refused
+        .fields
+        .iter()
+        .map(|(name, value)| (&**name, value.clone()))
+        .collect();
     let expected = [
         ("attempt_index", json!(0)),
         ("lease_epoch", json!(1)),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ff_backend::frames::{FrameRange, Frames};
 use ff_backend::load::Load;
 use ff_core::command::page::PageRequest;
-use ff_core::command::stream::{AttemptRef, ReadStream, StreamPage, TailStream};
+use ff_core::command::stream::{AttemptRef, ReadStream, StreamEnd, StreamPage, TailStream};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result, Streams};
 use ff_core::frame::FrameId;
@@ -63,8 +63,12 @@ impl Streams for Engine {
 impl Engine {
     async fn stream_page(&self, range: FrameRange) -> Result<StreamPage> {
         let (closed, frames) = self.read_frames(range).await?;
+        let end = |(closed_at, closed_reason)| StreamEnd {
+            closed_at,
+            closed_reason,
+        };
         Ok(StreamPage {
-            closed: frames.closed.or(closed),
+            closed: frames.closed.or(closed).map(end),
             frames: frames.frames,
         })
     }

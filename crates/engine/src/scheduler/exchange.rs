@@ -6,13 +6,10 @@
 use std::collections::BTreeMap;
 
 use ff_core::command::budget::Reported;
-use ff_core::command::claim::{
-    Claim, Exchange, Exchanged, Finish, Finished, FinishedOutcome, RenewLease, RenewedLease, Task, Want,
-};
-use ff_core::command::flow::{WaitChildren, WaitedChildren};
-use ff_core::command::lease::{Complete, DelayUntil, Fail, Release, Renew, ReportUsage};
+use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, FinishedOutcome, RenewedLease, Task, Want};
+use ff_core::command::flow::WaitedChildren;
+use ff_core::command::lease::{Renew, ReportUsage};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
-use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result, Work};
@@ -30,10 +27,10 @@ type Placed<T> = (usize, T);
 /// What an exchange says about one execution.
 #[derive(Default)]
 struct Said {
-    renew: Vec<Placed<RenewLease>>,
+    renew: Vec<Placed<Renew>>,
     frames: Vec<Placed<AppendFrame>>,
     usage: Vec<Placed<ReportUsage>>,
-    finished: Vec<Placed<Finished>>,
+    finished: Vec<Placed<Finish>>,
 }
 
 /// What came of it.
@@ -90,7 +87,7 @@ impl Engine {
     async fn take_in(&self, id: ExecutionId, said: Said) -> Answered {
         let mut answered = Answered::default();
         for (place, renew) in said.renew {
-            answered.renewed.push((place, self.renew_one(renew).await));
+            answered.renewed.push((place, self.renew_one(id, renew).await));
         }
         let frames = async {
             let mut answers = Vec::new();
@@ -108,17 +105,12 @@ impl Engine {
         };
         (answered.frames, answered.usage) = join(frames, usage).await;
         for (place, finished) in said.finished {
-            answered.results.push((place, self.finish_one(finished).await));
+            answered.results.push((place, self.finish_one(id, finished).await));
         }
         answered
     }
 
-    async fn renew_one(&self, lease: RenewLease) -> RenewedLease {
-        let id = lease.execution_id;
-        let renew = Renew {
-            fence: Some(lease.fence),
-            ttl: None,
-        };
+    async fn renew_one(&self, id: ExecutionId, renew: Renew) -> RenewedLease {
         let renewed = self.renew(On::new(id, renew)).await;
         let stop = renewed.as_ref().ok().and_then(|renewed| renewed.stop_requested.clone());
         RenewedLease {
@@ -128,40 +120,23 @@ impl Engine {
         }
     }
 
-    async fn finish_one(&self, finished: Finished) -> Result<FinishedOutcome> {
-        let id = finished.execution_id;
-        let fence = Some(finished.fence);
-        match finished.how {
-            Finish::Complete { result } => {
-                let complete = Complete { fence, result };
-                self.complete(On::new(id, complete))
-                    .await
-                    .map(FinishedOutcome::Completed)
-            }
-            Finish::Fail { reason, category } => {
-                let fail = Fail {
-                    fence,
-                    reason,
-                    category,
-                };
-                self.fail(On::new(id, fail)).await.map(FinishedOutcome::Failed)
-            }
-            Finish::Release => self
-                .release(On::new(id, Release { fence }))
+    async fn finish_one(&self, id: ExecutionId, how: Finish) -> Result<FinishedOutcome> {
+        match how {
+            Finish::Complete(command) => self
+                .complete(On::new(id, command))
                 .await
-                .map(FinishedOutcome::LetGo),
-            Finish::Delay { until } => {
-                let delay = DelayUntil { fence, until };
-                self.delay(On::new(id, delay)).await.map(FinishedOutcome::LetGo)
-            }
-            Finish::WaitChildren => self
-                .wait_children(On::new(id, WaitChildren { fence }))
+                .map(FinishedOutcome::Completed),
+            Finish::Fail(command) => self.fail(On::new(id, command)).await.map(FinishedOutcome::Failed),
+            Finish::Release(command) => self.release(On::new(id, command)).await.map(FinishedOutcome::Released),
+            Finish::Delay(command) => self.delay(On::new(id, command)).await.map(FinishedOutcome::Delayed),
+            Finish::WaitChildren(command) => self
+                .wait_children(On::new(id, command))
                 .await
                 .map(FinishedOutcome::WaitedChildren),
-            Finish::Suspend(suspend) => {
-                let suspend = Suspend { fence, ..*suspend };
-                self.suspend(On::new(id, suspend)).await.map(FinishedOutcome::Suspended)
-            }
+            Finish::Suspend(command) => self
+                .suspend(On::new(id, *command))
+                .await
+                .map(FinishedOutcome::Suspended),
         }
     }
 }
@@ -177,18 +152,17 @@ fn check_size(command: &Exchange) -> Result<()> {
 /// What is said about each execution, and what is wanted.
 fn taken_apart(command: Exchange) -> (BTreeMap<ExecutionId, Said>, Option<Claim>) {
     let mut said: BTreeMap<ExecutionId, Said> = BTreeMap::new();
-    for (place, renew) in command.renew.into_iter().enumerate() {
-        said.entry(renew.execution_id).or_default().renew.push((place, renew));
+    for (place, On { id, command }) in command.renew.into_iter().enumerate() {
+        said.entry(id).or_default().renew.push((place, command));
     }
-    for (place, (id, frame)) in command.frames.into_iter().enumerate() {
-        said.entry(id).or_default().frames.push((place, frame));
+    for (place, On { id, command }) in command.frames.into_iter().enumerate() {
+        said.entry(id).or_default().frames.push((place, command));
     }
-    for (place, (id, usage)) in command.usage.into_iter().enumerate() {
-        said.entry(id).or_default().usage.push((place, usage));
+    for (place, On { id, command }) in command.usage.into_iter().enumerate() {
+        said.entry(id).or_default().usage.push((place, command));
     }
-    for (place, finished) in command.finished.into_iter().enumerate() {
-        let id = finished.execution_id;
-        said.entry(id).or_default().finished.push((place, finished));
+    for (place, On { id, command }) in command.finished.into_iter().enumerate() {
+        said.entry(id).or_default().finished.push((place, command));
     }
     let claim = |want: Want| Claim {
         namespace: command.namespace,
@@ -219,7 +193,12 @@ const fn is_quiet(result: &Result<FinishedOutcome>) -> bool {
         Err(_) => false,
         Ok(FinishedOutcome::WaitedChildren(waited)) => !matches!(waited, WaitedChildren::AlreadySatisfied),
         Ok(FinishedOutcome::Suspended(suspended)) => matches!(suspended, SuspendedTask::Cancelled),
-        Ok(FinishedOutcome::Completed(_) | FinishedOutcome::Failed(_) | FinishedOutcome::LetGo(_)) => true,
+        Ok(
+            FinishedOutcome::Completed(_)
+            | FinishedOutcome::Failed(_)
+            | FinishedOutcome::Released(_)
+            | FinishedOutcome::Delayed(_),
+        ) => true,
     }
 }
 

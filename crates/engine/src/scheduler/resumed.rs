@@ -3,8 +3,8 @@
 use ff_backend::load::Load;
 use ff_core::command::claim::ResumedWith;
 use ff_core::fabric::Result;
-use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, Execution, Record, RecordKey, Resumed, Signal};
+use ff_core::view::SignalView;
 
 use crate::engine::Engine;
 
@@ -44,13 +44,13 @@ impl Engine {
     }
 
     /// Signals with their payloads; one that came with nothing, as that of a timeout, has an empty one.
-    async fn payloads_of_signals(&self, execution: &Execution, signals: Vec<Signal>) -> Result<Vec<(Signal, Payload)>> {
+    async fn payloads_of_signals(&self, execution: &Execution, signals: Vec<Signal>) -> Result<Vec<SignalView>> {
         let blob = |signal: &Signal| BlobKey::Signal(execution.id, signal.id);
         let load = Load::records(execution.id.partition(), []).with_blobs(signals.iter().map(blob));
         let mut found = self.store().load(load).await?;
         let with_payload = |signal: Signal| {
             let payload = found.blobs.remove(&blob(&signal)).unwrap_or_default();
-            (signal, payload)
+            SignalView { signal, payload }
         };
         Ok(signals.into_iter().map(with_payload).collect())
     }

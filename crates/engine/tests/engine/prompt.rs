@@ -59,7 +59,7 @@ impl Running {
 
     async fn submit(&self, command: CreateExecution) -> ExecutionId {
         match self.engine.create_execution(command).await.unwrap() {
-            Created::Created(id) => id,
+            Created::Created { execution_id: id } => id,
             duplicate @ Created::Duplicate { .. } => panic!("{duplicate:?}"),
         }
     }

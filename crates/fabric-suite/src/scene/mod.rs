@@ -58,7 +58,7 @@ impl<'h> Scene<'h> {
     /// Submits `command`, which must be new.
     pub(crate) async fn submit(&self, command: CreateExecution) -> ExecutionId {
         match self.fabric.create_execution(command).await.unwrap() {
-            Created::Created(id) => id,
+            Created::Created { execution_id: id } => id,
             duplicate @ Created::Duplicate { .. } => panic!("not new: {duplicate:?}"),
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn executions() -> Router<Shared> {
 async fn create(State(fabric): State<Shared>, Body(body): Body<SubmitBody>) -> Answer<impl IntoResponse> {
     let created = fabric.create_execution(body.try_into()?).await?;
     let status = match created {
-        Created::Created(_) => StatusCode::CREATED,
+        Created::Created { .. } => StatusCode::CREATED,
         Created::Duplicate { .. } => StatusCode::OK,
     };
     Ok((status, Json(CreatedBody::from(created))))

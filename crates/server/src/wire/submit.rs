@@ -83,7 +83,7 @@ pub(crate) enum CreatedBody {
 impl From<Created> for CreatedBody {
     fn from(created: Created) -> Self {
         match created {
-            Created::Created(execution_id) => CreatedBody::Created { execution_id },
+            Created::Created { execution_id } => CreatedBody::Created { execution_id },
             Created::Duplicate {
                 execution_id,
                 content_differs,

@@ -10,6 +10,7 @@ use ff_core::policy::FallbackTier;
 use ff_core::record::{AttemptKind, Fence, ResumedBy, Signal, Tags};
 use ff_core::time::{Duration, Timestamp};
 use ff_core::token::SignedGrant;
+use ff_core::view::SignalView;
 use serde::{Deserialize, Serialize};
 
 use super::payload::PayloadBody;
@@ -125,7 +126,7 @@ impl From<Task> for TaskBody {
             signals: resumed
                 .signals
                 .into_iter()
-                .map(|(signal, payload)| SignalBody {
+                .map(|SignalView { signal, payload }| SignalBody {
                     signal,
                     payload: PayloadBody::from(&payload),
                 })

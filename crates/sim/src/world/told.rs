@@ -156,7 +156,7 @@ impl Told for Task {
 impl Told for Created {
     fn outcome(&self) -> &'static str {
         match self {
-            Created::Created(_) => "created",
+            Created::Created { .. } => "created",
             Created::Duplicate {
                 content_differs: false, ..
             } => "duplicate",
@@ -168,7 +168,7 @@ impl Told for Created {
 
     fn agrees(&self, again: &Self) -> bool {
         let id = |created: &Created| match created {
-            Created::Created(execution_id) | Created::Duplicate { execution_id, .. } => *execution_id,
+            Created::Created { execution_id } | Created::Duplicate { execution_id, .. } => *execution_id,
         };
         id(self) == id(again)
     }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::record::{Flow, FlowCounter, GateState};
 use crate::state::PublicState;
 
 /// The counters of a flow as they were loaded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// All members.
     pub members: u64,
@@ -53,7 +55,8 @@ pub struct Loaded<'a> {
 }
 
 /// The derived state of a flow. Completed and failed are reversible: a member added or replayed makes it running again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FlowState {
     /// It has no members yet, or they are not let go yet.
     Open,

@@ -1,11 +1,13 @@
 //! What is counted over the inbound edges of a child, and what the counters say.
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::ExecutionId;
 use crate::machine::step::Draft;
 use crate::record::{CounterKey, EdgeGroupPolicy, GroupCounter};
 
 /// The counters of a group as they were loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Applied edges.
     pub applied: u64,

@@ -31,7 +31,7 @@ impl Place {
     pub(super) fn told(self, created: Created) -> Created {
         match created {
             Created::Duplicate { execution_id, .. } if self.minted && execution_id == self.id => {
-                Created::Created(execution_id)
+                Created::Created { execution_id }
             }
             created => created,
         }

@@ -63,7 +63,7 @@ async fn a_fresh_submission_is_one_commit_and_no_read_once_the_clock_is_known() 
 async fn the_same_id_is_a_duplicate_with_the_same_content_and_refused_with_another() {
     let world = World::new();
     let first = world.engine.create_execution(with_id(GIVEN)).await.unwrap();
-    assert_eq!(first, Created::Created(GIVEN));
+    assert_eq!(first, Created::Created { execution_id: GIVEN });
     let second = world.engine.create_execution(with_id(GIVEN)).await.unwrap();
     assert_eq!(second, duplicate(GIVEN));
     let other = CreateExecution {
@@ -118,7 +118,7 @@ async fn a_lost_reply_creates_one_execution_and_answers_created() {
         let world = World::new();
         world.backend.script(Call::Commit, Fault::lost());
         let created = world.engine.create_execution(command).await.unwrap();
-        assert!(matches!(created, Created::Created(_)), "{created:?}");
+        assert!(matches!(created, Created::Created { .. }), "{created:?}");
         assert_eq!(world.executions(), 1);
     }
 }
@@ -132,7 +132,7 @@ async fn a_lost_reply_is_recognised_although_a_worker_took_the_execution_meanwhi
         }));
         world.backend.script(Call::Commit, taken);
         let created = world.engine.create_execution(command).await.unwrap();
-        assert!(matches!(created, Created::Created(_)), "{created:?}");
+        assert!(matches!(created, Created::Created { .. }), "{created:?}");
         assert_eq!(world.executions(), 1);
     }
 }
@@ -200,11 +200,11 @@ async fn a_bad_item_of_a_batch_fails_alone_and_the_order_is_kept() {
         keyed("order-1"),
     ];
     let answers = world.engine.create_executions(items).await.unwrap();
-    assert_eq!(answers[0], Ok(Created::Created(GIVEN)));
+    assert_eq!(answers[0], Ok(Created::Created { execution_id: GIVEN }));
     assert_eq!(code(answers[1].clone()), Code::InvalidInput);
-    assert!(matches!(answers[2], Ok(Created::Created(_))));
+    assert!(matches!(answers[2], Ok(Created::Created { .. })));
     assert_eq!(answers[3], Ok(duplicate(GIVEN)));
-    let Ok(Created::Created(first)) = answers[4] else {
+    let Ok(Created::Created { execution_id: first }) = answers[4] else {
         panic!("{:?}", answers[4])
     };
     assert_eq!(answers[5], Ok(duplicate(first)));
@@ -218,7 +218,7 @@ async fn a_batch_shares_partitions_and_calls() {
     let ids: Vec<ExecutionId> = answers
         .into_iter()
         .map(|answer| match answer.unwrap() {
-            Created::Created(id) => id,
+            Created::Created { execution_id: id } => id,
             other => panic!("{other:?}"),
         })
         .collect();

@@ -55,7 +55,8 @@ async fn frames_are_read_and_tailed_in_order() {
     assert_eq!(page.frames.len(), 1);
     stage.complete(id, fence, None).await;
     let page = stage.engine.read_stream(whole(id)).await.unwrap();
-    assert_eq!(page.closed, Some((stage.now(), ClosedReason::Success)));
+    let end = page.closed.unwrap();
+    assert_eq!((end.closed_at, end.closed_reason), (stage.now(), ClosedReason::Success));
     assert_eq!(page.frames.len(), 2);
 }
 
@@ -79,7 +80,8 @@ async fn an_attempt_that_ended_without_a_frame_does_not_keep_a_tail_waiting() {
     let (id, _) = stage.claim().await;
     stage.cancel(id).await;
     let page = stage.engine.tail_stream(tail(id, None, 30)).await.unwrap();
-    assert_eq!(page.closed, Some((stage.now(), ClosedReason::Cancelled)));
+    let end = page.closed.unwrap();
+    assert_eq!((end.closed_at, end.closed_reason), (stage.now(), ClosedReason::Cancelled));
 }
 
 #[tokio::test]

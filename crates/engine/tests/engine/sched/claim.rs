@@ -318,9 +318,9 @@ async fn a_resumed_task_carries_its_signals_in_order_and_a_timeout_has_no_payloa
     let tasks = engine.claim(claim(1)).await.unwrap();
     let resumed = tasks[0].resumed.clone().unwrap();
     assert_eq!(resumed.by, ResumedBy::Timeout);
-    let got: Vec<SignalId> = resumed.signals.iter().map(|(signal, _)| signal.id).collect();
+    let got: Vec<SignalId> = resumed.signals.iter().map(|view| view.signal.id).collect();
     assert_eq!(got, order);
-    let payloads: Vec<Payload> = resumed.signals.into_iter().map(|(_, payload)| payload).collect();
+    let payloads: Vec<Payload> = resumed.signals.into_iter().map(|view| view.payload).collect();
     let text = |id: SignalId| Payload::binary(id.to_string());
     assert_eq!(payloads, [text(order[0]), Payload::default(), text(order[2])]);
 }

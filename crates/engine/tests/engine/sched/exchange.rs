@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::support::{START, Store, claim, command, counts, settle, want};
-use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, Finished, FinishedOutcome, RenewLease, Task};
-use ff_core::command::lease::{Completed, Failed, LetGo};
+use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, FinishedOutcome, Task};
+use ff_core::command::lease::{Complete, Completed, Fail, Failed, LetGo, Release, Renew};
 use ff_core::command::stream::AppendFrame;
 use ff_core::error::Code;
-use ff_core::fabric::Claims;
+use ff_core::fabric::{Claims, On};
 use ff_core::frame::FrameMode;
+use ff_core::id::ExecutionId;
 use ff_core::machine::lease::request_stop;
 use ff_core::name::{Category, FrameType, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::payload::Payload;
@@ -62,22 +63,19 @@ async fn at_once(engine: &Engine, command: Exchange) -> Exchanged {
     exchanged.await.expect("no panic").expect("an answer")
 }
 
-fn finished(task: &Task, how: Finish) -> Finished {
-    Finished {
-        execution_id: task.execution_id,
-        fence: task.fence,
-        how,
-    }
+fn finished(task: &Task, how: Finish) -> On<ExecutionId, Finish> {
+    On::new(task.execution_id, how.under(task.fence))
 }
 
-fn renewing(task: &Task) -> RenewLease {
-    RenewLease {
-        execution_id: task.execution_id,
-        fence: task.fence,
-    }
+fn renewing(task: &Task) -> On<ExecutionId, Renew> {
+    let renew = Renew {
+        fence: Some(task.fence),
+        ttl: None,
+    };
+    On::new(task.execution_id, renew)
 }
 
-fn frame(task: &Task, text: &'static str) -> (ff_core::id::ExecutionId, AppendFrame) {
+fn frame(task: &Task, text: &'static str) -> On<ExecutionId, AppendFrame> {
     let frame = AppendFrame {
         fence: Some(task.fence),
         frame_type: FrameType::parse("text").expect("a name"),
@@ -86,7 +84,7 @@ fn frame(task: &Task, text: &'static str) -> (ff_core::id::ExecutionId, AppendFr
         correlation_id: None,
         request_id: None,
     };
-    (task.execution_id, frame)
+    On::new(task.execution_id, frame)
 }
 
 #[tokio::test]
@@ -97,18 +95,16 @@ async fn results_come_in_the_order_things_were_said_in() {
     stale.lease_epoch += 1;
     let mut command = exchange();
     command.finished = vec![
-        finished(&tasks[3], Finish::Release),
-        finished(&tasks[0], Finish::Complete { result: None }),
-        Finished {
-            fence: stale,
-            ..finished(&tasks[4], Finish::Release)
-        },
+        finished(&tasks[3], Finish::Release(Release::default())),
+        finished(&tasks[0], Finish::Complete(Complete::default())),
+        On::new(tasks[4].execution_id, Finish::Release(Release { fence: Some(stale) })),
         finished(
             &tasks[2],
-            Finish::Fail {
+            Finish::Fail(Fail {
+                fence: None,
                 reason: "no".to_owned(),
                 category: Category::parse("permanent").expect("a name"),
-            },
+            }),
         ),
     ];
     command.renew = vec![renewing(&tasks[1]), renewing(&tasks[4])];
@@ -116,7 +112,7 @@ async fn results_come_in_the_order_things_were_said_in() {
     let [first, second, third, fourth] = &exchanged.results[..] else {
         panic!("{:?}", exchanged.results);
     };
-    assert_eq!(first, &Ok(FinishedOutcome::LetGo(LetGo::Now)));
+    assert_eq!(first, &Ok(FinishedOutcome::Released(LetGo::Now)));
     assert_eq!(second, &Ok(FinishedOutcome::Completed(Completed::Now)));
     assert_eq!(third.as_ref().unwrap_err().code, Code::StaleLease);
     assert_eq!(fourth, &Ok(FinishedOutcome::Failed(Failed::TerminalFailed)));
@@ -137,7 +133,7 @@ async fn output_arrives_in_order_and_before_the_task_is_finished() {
         frame(&tasks[0], "b"),
         frame(&tasks[1], "y"),
     ];
-    command.finished = vec![finished(&tasks[0], Finish::Complete { result: None })];
+    command.finished = vec![finished(&tasks[0], Finish::Complete(Complete::default()))];
     let exchanged = engine.exchange(command).await.unwrap();
     assert!(exchanged.results[0].is_ok());
     let counts: Vec<u64> = exchanged
@@ -154,7 +150,7 @@ async fn new_tasks_come_with_the_results_of_the_old() {
     let old = tasks(&store, &engine, 1).await;
     let id = store.submit(command()).await;
     let mut command = exchange();
-    command.finished = vec![finished(&old[0], Finish::Complete { result: None })];
+    command.finished = vec![finished(&old[0], Finish::Complete(Complete::default()))];
     command.want = Some(want(5));
     let exchanged = engine.exchange(command).await.unwrap();
     assert!(exchanged.results[0].is_ok());
@@ -167,8 +163,8 @@ async fn it_does_not_park_when_something_was_refused() {
     let old = tasks(&store, &engine, 1).await;
     let mut command = exchange();
     command.finished = vec![
-        finished(&old[0], Finish::Complete { result: None }),
-        finished(&old[0], Finish::Release),
+        finished(&old[0], Finish::Complete(Complete::default())),
+        finished(&old[0], Finish::Release(Release::default())),
     ];
     command.want = Some(want(1));
     let exchanged = at_once(&engine, command).await;
@@ -211,7 +207,7 @@ async fn a_claim_that_fails_does_not_hide_what_was_done() {
     let old = tasks(&store, &engine, 1).await;
     store.set_broken("reserve", true);
     let mut command = exchange();
-    command.finished = vec![finished(&old[0], Finish::Complete { result: None })];
+    command.finished = vec![finished(&old[0], Finish::Complete(Complete::default()))];
     command.want = Some(want(1));
     let exchanged = engine.exchange(command.clone()).await.unwrap();
     assert!(exchanged.results[0].is_ok());
@@ -225,7 +221,7 @@ async fn an_exchange_of_more_than_a_thousand_items_is_refused_whole() {
     let old = tasks(&store, &engine, 1).await;
     let mut command = exchange();
     command.renew = vec![renewing(&old[0]); 1_000];
-    command.finished = vec![finished(&old[0], Finish::Release)];
+    command.finished = vec![finished(&old[0], Finish::Release(Release::default()))];
     let refused = engine.exchange(command).await.unwrap_err();
     assert_eq!(refused.code, Code::BatchTooLarge);
     assert!(store.execution(old[0].execution_id).await.lease().is_some());
@@ -236,7 +232,7 @@ async fn a_want_outside_the_limits_is_refused_before_anything_is_done() {
     let (store, engine) = world();
     let old = tasks(&store, &engine, 1).await;
     let mut command = exchange();
-    command.finished = vec![finished(&old[0], Finish::Release)];
+    command.finished = vec![finished(&old[0], Finish::Release(Release::default()))];
     command.want = Some(want(1_001));
     assert_eq!(engine.exchange(command).await.unwrap_err().code, Code::InvalidInput);
     assert!(store.execution(old[0].execution_id).await.lease().is_some());

@@ -33,7 +33,7 @@ impl Actor {
 
     fn accepted(&self, created: Created) -> ExecutionId {
         match created {
-            Created::Created(id) => {
+            Created::Created { execution_id: id } => {
                 self.stage.tally().executions += 1;
                 self.stage.watch.accepted(id);
                 id

@@ -1,8 +1,11 @@
 //! The one call of a remote worker's loop.
 
-use ff_core::command::claim::{Exchange, Exchanged, Finish, Finished, FinishedOutcome, RenewLease};
-use ff_core::command::flow::WaitedChildren;
+use ff_core::command::claim::{Exchange, Exchanged, Finish, FinishedOutcome};
+use ff_core::command::flow::{WaitChildren, WaitedChildren};
+use ff_core::command::lease::{Complete, DelayUntil, Fail, Release, Renew};
 use ff_core::command::waitpoint::SuspendedTask;
+use ff_core::fabric::On;
+use ff_core::id::ExecutionId;
 use ff_core::record::LeaseOperation;
 use ff_core::time::Duration;
 
@@ -17,15 +20,15 @@ impl Worker {
         let luck = self.actor.luck.clone();
         let held = std::mem::take(&mut self.tasks);
         let (done, kept): (Vec<Held>, Vec<Held>) = held.into_iter().partition(|_| luck.one_in(2));
-        let finished: Vec<Finished> = done.iter().map(|held| self.finished(held)).collect();
+        let finished: Vec<On<ExecutionId, Finish>> = done.iter().map(|held| self.finished(held)).collect();
         let frames = kept
             .iter()
             .filter(|_| luck.flip())
-            .map(|held| (held.id, self.frame(held)));
+            .map(|held| On::new(held.id, self.frame(held)));
         let reports = kept
             .iter()
             .filter(|_| luck.flip())
-            .filter_map(|held| Some((held.id, self.usage_report(held)?)));
+            .filter_map(|held| Some(On::new(held.id, self.usage_report(held)?)));
         let command = Exchange {
             namespace: self.namespace.clone(),
             worker: self.worker.clone(),
@@ -48,7 +51,7 @@ impl Worker {
     fn exchanged(&mut self, (done, kept): (&[Held], Vec<Held>), command: &Exchange, exchanged: Exchanged) {
         for ((held, finished), result) in done.iter().zip(&command.finished).zip(&exchanged.results) {
             if let Ok(outcome) = result {
-                self.finished_as(held, finished, outcome);
+                self.finished_as(held, &finished.command, outcome);
             }
             if result.as_ref().is_err_and(|rejection| rejection.code.retryable()) {
                 self.tasks.push(held.clone());
@@ -71,51 +74,54 @@ impl Worker {
         }
     }
 
-    fn finished(&self, held: &Held) -> Finished {
+    fn finished(&self, held: &Held) -> On<ExecutionId, Finish> {
         let luck = &self.actor.luck;
         let how = match luck.below(8) {
-            0..=2 => Finish::Complete { result: held.result() },
-            3 => Finish::Fail {
+            0..=2 => Finish::Complete(Complete {
+                fence: None,
+                result: held.result(),
+            }),
+            3 => Finish::Fail(Fail {
+                fence: None,
                 reason: "it broke".to_owned(),
                 category: names::some_category(luck),
-            },
-            4 => Finish::Release,
-            5 => Finish::Delay {
+            }),
+            4 => Finish::Release(Release::default()),
+            5 => Finish::Delay(DelayUntil {
+                fence: None,
                 until: self.actor.stage.watch.now() + Duration::from_millis(luck.below(5_000)),
-            },
-            6 => Finish::WaitChildren,
+            }),
+            6 => Finish::WaitChildren(WaitChildren::default()),
             _ => Finish::Suspend(Box::new(self.suspension(held))),
         };
-        Finished {
-            execution_id: held.id,
-            fence: held.fence,
-            how,
-        }
+        On::new(held.id, how.under(held.fence))
     }
 
-    fn finished_as(&self, held: &Held, finished: &Finished, outcome: &FinishedOutcome) {
-        let operation = match (&finished.how, outcome) {
+    fn finished_as(&self, held: &Held, finished: &Finish, outcome: &FinishedOutcome) {
+        let operation = match (finished, outcome) {
             (_, FinishedOutcome::WaitedChildren(WaitedChildren::AlreadySatisfied))
             | (_, FinishedOutcome::Suspended(SuspendedTask::AlreadySatisfied { .. })) => {
                 return self.told(held, Act::Used);
             }
-            (Finish::Complete { result }, _) => {
-                self.actor.stage.watch.completed(held.id, held.fence, result.clone());
+            (Finish::Complete(complete), _) => {
+                let result = complete.result.clone();
+                self.actor.stage.watch.completed(held.id, held.fence, result);
                 LeaseOperation::Complete
             }
-            (Finish::Fail { .. }, _) => LeaseOperation::Fail,
-            (Finish::Release, _) => LeaseOperation::Release,
-            (Finish::Delay { .. }, _) => LeaseOperation::Delay,
-            (Finish::WaitChildren, _) => LeaseOperation::WaitChildren,
+            (Finish::Fail(_), _) => LeaseOperation::Fail,
+            (Finish::Release(_), _) => LeaseOperation::Release,
+            (Finish::Delay(_), _) => LeaseOperation::Delay,
+            (Finish::WaitChildren(_), _) => LeaseOperation::WaitChildren,
             (Finish::Suspend(_), _) => LeaseOperation::Suspend,
         };
         self.told(held, Act::Ended(operation));
     }
 }
 
-fn renewal(held: &Held) -> RenewLease {
-    RenewLease {
-        execution_id: held.id,
-        fence: held.fence,
-    }
+fn renewal(held: &Held) -> On<ExecutionId, Renew> {
+    let renew = Renew {
+        fence: Some(held.fence),
+        ttl: None,
+    };
+    On::new(held.id, renew)
 }

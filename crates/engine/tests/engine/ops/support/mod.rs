@@ -81,7 +81,7 @@ impl World {
 
     pub(crate) async fn submit(&self, command: CreateExecution) -> ExecutionId {
         match self.engine.create_execution(command).await.unwrap() {
-            Created::Created(id) => id,
+            Created::Created { execution_id: id } => id,
             other => panic!("{other:?}"),
         }
     }

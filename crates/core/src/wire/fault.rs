@@ -1,0 +1,97 @@
+//! What is wrong with what was sent, and where.
+
+use std::fmt;
+
+use serde_json::json;
+
+use crate::error::{Code, Rejection};
+
+/// A value that cannot be read, with the way to it.
+#[derive(Debug)]
+pub struct Fault {
+    /// From the value outwards.
+    steps: Vec<String>,
+    detail: String,
+    code: Option<Code>,
+}
+
+impl Fault {
+    /// Something wrong with the value at hand.
+    pub(super) fn new(detail: impl Into<String>) -> Self {
+        Self {
+            steps: Vec::new(),
+            detail: detail.into(),
+            code: None,
+        }
+    }
+
+    /// The same fault, seen from the value that holds the faulty one under this name.
+    pub(super) fn under(mut self, step: impl fmt::Display) -> Self {
+        self.steps.push(step.to_string());
+        self
+    }
+
+    /// The same fault, refused with this code unless a more precise one is known.
+    pub(super) fn coded(mut self, code: Code) -> Self {
+        self.code.get_or_insert(code);
+        self
+    }
+
+    /// Where the faulty value stands, as a JSON pointer; empty for the whole.
+    fn pointer(&self) -> String {
+        let steps = self.steps.iter().rev();
+        steps.fold(String::new(), |way, step| {
+            way + "/" + &step.replace('~', "~0").replace('/', "~1")
+        })
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        let text = error.to_string();
+        // The line and column are those of the value, which nobody but us has cut out.
+        let detail = text
+            .rsplit_once(" at line ")
+            .map_or(text.as_str(), |(detail, _)| detail);
+        serde::de::Error::custom(detail)
+    }
+}
+
+impl serde::de::Error for Fault {
+    /// A refusal that a type gave when it was parsed keeps its code: its text begins with it.
+    fn custom<T: fmt::Display>(detail: T) -> Self {
+        let text = detail.to_string();
+        let coded = text
+            .split_once(": ")
+            .and_then(|(code, detail)| Some((Code::parse(code)?, detail)));
+        match coded {
+            Some((code, detail)) => Fault::new(detail).coded(code),
+            None => Fault::new(text),
+        }
+    }
+}
+
+impl serde::ser::Error for Fault {
+    fn custom<T: fmt::Display>(detail: T) -> Self {
+        Fault::new(detail.to_string())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pointer().as_str() {
+            "" => f.write_str(&self.detail),
+            pointer => write!(f, "{pointer}: {}", self.detail),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for Rejection {
+    fn from(fault: Fault) -> Self {
+        let code = fault.code.unwrap_or(Code::InvalidInput);
+        let errors = json!([{ "pointer": fault.pointer(), "detail": fault.detail }]);
+        code.because(fault.to_string()).with("errors", errors)
+    }
+}

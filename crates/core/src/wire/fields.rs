@@ -1,0 +1,173 @@
+//! The named values of a request or reply, before anybody knows what they mean.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::fault::Fault;
+
+/// Named values: those of a JSON object, of a path, of a query.
+#[derive(Clone, Debug, Default)]
+pub struct Fields<'a> {
+    entries: Vec<(Cow<'a, str>, Given<'a>)>,
+}
+
+/// One value as it was sent.
+#[derive(Clone, Debug)]
+pub(super) enum Given<'a> {
+    /// In a body.
+    Json(&'a RawValue),
+    /// In a path or query, where everything is text.
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Fields<'a> {
+    /// The members of a JSON object.
+    pub fn of_json(json: &'a [u8]) -> Result<Self, Fault> {
+        let text = std::str::from_utf8(json).map_err(|_| Fault::new("the body is not UTF-8 text"))?;
+        Self::of_object(text)
+    }
+
+    pub(super) fn of_object(text: &'a str) -> Result<Self, Fault> {
+        if !text.trim_start().starts_with('{') {
+            return Err(Fault::new("a JSON object is expected"));
+        }
+        let members: Members<'a> = serde_json::from_str(text).map_err(malformed)?;
+        let mut fields = Self::default();
+        for (name, value) in members.0 {
+            fields.add(name, Given::Json(value))?;
+        }
+        Ok(fields)
+    }
+
+    /// Adds a value of a path or query. A name that stands there already is refused.
+    pub fn add_text(&mut self, name: impl Into<Cow<'a, str>>, text: impl Into<Cow<'a, str>>) -> Result<(), Fault> {
+        self.add(name.into(), Given::Text(text.into()))
+    }
+
+    fn add(&mut self, name: Cow<'a, str>, value: Given<'a>) -> Result<(), Fault> {
+        if self.entries.iter().any(|(known, _)| *known == name) {
+            return Err(Fault::new("is given twice").under(name));
+        }
+        self.entries.push((name, value));
+        Ok(())
+    }
+
+    /// Takes the value of this name out.
+    pub(super) fn take(&mut self, name: &str) -> Option<Given<'a>> {
+        let at = self.entries.iter().position(|(known, _)| known == name)?;
+        Some(self.entries.remove(at).1)
+    }
+
+    /// Takes out a value as the text it would have in a path or query: a JSON string without its quotes.
+    pub fn take_text(&mut self, name: &str) -> Result<Option<String>, Fault> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Given::Text(text)) => Ok(Some(text.into_owned())),
+            Some(Given::Json(value)) => Ok(Some(plain(value)?)),
+        }
+    }
+
+    /// Every value as text, for a query. What is not there in JSON is left out.
+    pub fn into_texts(self) -> Result<Vec<(String, String)>, Fault> {
+        let mut texts = Vec::with_capacity(self.entries.len());
+        for (name, value) in self.entries {
+            let text = match value {
+                Given::Text(text) => text.into_owned(),
+                Given::Json(value) if value.get() == "null" => continue,
+                Given::Json(value) => plain(value)?,
+            };
+            texts.push((name.into_owned(), text));
+        }
+        Ok(texts)
+    }
+
+    /// The values as a JSON object, for a body.
+    pub fn into_json(self) -> Result<Vec<u8>, Fault> {
+        let mut json = Vec::from(*b"{");
+        for (name, value) in self.entries {
+            if json.len() > 1 {
+                json.push(b',');
+            }
+            serde_json::to_writer(&mut json, &name)?;
+            json.push(b':');
+            match value {
+                Given::Json(value) => json.extend_from_slice(value.get().as_bytes()),
+                Given::Text(text) => serde_json::to_writer(&mut json, &text)?,
+            }
+        }
+        json.push(b'}');
+        Ok(json)
+    }
+
+    /// The first name that nobody took.
+    pub(super) fn left_over(&self) -> Option<&str> {
+        self.entries.first().map(|(name, _)| name.as_ref())
+    }
+}
+
+fn plain(value: &RawValue) -> Result<String, Fault> {
+    if value.get().starts_with('"') {
+        return Ok(serde_json::from_str(value.get())?);
+    }
+    Ok(value.get().to_owned())
+}
+
+fn malformed(error: serde_json::Error) -> Fault {
+    Fault::new(format!("this is not JSON: {error}"))
+}
+
+/// The members of an object in their order, their values untouched.
+pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            members.push((name.0, map.next_value()?));
+        }
+        Ok(Members(members))
+    }
+}
+
+/// A member's name, borrowed where it holds no escapes.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameVisitor;
+        impl<'de> Visitor<'de> for NameVisitor {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(NameVisitor)
+    }
+}

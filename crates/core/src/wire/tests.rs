@@ -1,0 +1,196 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::*;
+use crate::error::Code;
+use crate::name::ContentType;
+use crate::payload::Payload;
+
+/// One of everything a command or view is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Sample {
+    name: String,
+    #[serde(rename = "body:bytes", default, skip_serializing_if = "Option::is_none")]
+    body: Option<Payload>,
+    #[serde(rename = "..place")]
+    place: Place,
+    #[serde(default)]
+    limits: BTreeMap<String, Limit>,
+    #[serde(default)]
+    choices: Vec<Choice>,
+    #[serde(default)]
+    urgent: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Place {
+    #[serde(default)]
+    row: u32,
+    #[serde(default)]
+    seat: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Limit {
+    soft: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Choice {
+    Nothing,
+    Fresh { key: String },
+}
+
+fn sample(body: Option<Payload>) -> Sample {
+    Sample {
+        name: "a".to_owned(),
+        body,
+        place: Place { row: 3, seat: None },
+        limits: BTreeMap::from([("tokens".to_owned(), Limit { soft: Some(5) })]),
+        choices: vec![Choice::Nothing, Choice::Fresh { key: "k".to_owned() }],
+        urgent: true,
+    }
+}
+
+fn text(sample: &Sample) -> String {
+    String::from_utf8(to_json(sample).unwrap()).unwrap()
+}
+
+fn typed(bytes: &'static [u8], content_type: &str) -> Payload {
+    Payload {
+        bytes: bytes.into(),
+        content_type: ContentType::parse(content_type).unwrap(),
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let bodies = [
+        None,
+        Some(Payload::binary(&b"\x00\xff"[..])),
+        Some(Payload::binary(&b""[..])),
+        Some(typed(b"{\"n\": 1.0}", "application/json")),
+        Some(typed(b"null", "application/json")),
+        Some(typed(b" [1] ", "application/json")),
+        Some(typed(b"not json", "application/json")),
+        Some(typed(
+            b"{\"base64\":\"AA==\",\"content_type\":\"x/y\"}",
+            "application/json",
+        )),
+        Some(typed(b"{}", "application/vnd.me+json")),
+        Some(typed(b"hello", "text/plain; charset=utf-8")),
+    ];
+    for body in bodies {
+        let sample = sample(body);
+        let json = text(&sample);
+        assert_eq!(from_request::<Sample>(json.as_bytes()).unwrap(), sample, "{json}");
+        assert_eq!(from_reply::<Sample>(json.as_bytes()).unwrap(), sample, "{json}");
+    }
+}
+
+#[test]
+fn bytes_stand_in_the_field_that_fits_them() {
+    let json = text(&sample(Some(typed(b"{\"n\":1.00}", "application/json"))));
+    assert!(
+        json.contains(r#""body":{"n":1.00}"#) && !json.contains("body_"),
+        "{json}"
+    );
+    let json = text(&sample(Some(Payload::binary(&b"\xff"[..]))));
+    assert!(
+        json.contains(r#""body_base64":"/w==""#) && !json.contains("body_type"),
+        "{json}"
+    );
+    let json = text(&sample(Some(typed(b"a", "text/plain"))));
+    assert!(
+        json.contains(r#""body_base64":"YQ==","body_type":"text/plain""#),
+        "{json}"
+    );
+    assert!(!text(&sample(None)).contains("body"));
+}
+
+#[test]
+fn what_is_absent_is_not_written() {
+    assert!(!text(&sample(None)).contains("seat"));
+}
+
+#[test]
+fn a_group_stands_between_the_fields_around_it() {
+    assert!(text(&sample(None)).contains(r#""name":"a","row":3,"#));
+}
+
+fn refusal(json: &str) -> (Code, String) {
+    let refusal = from_request::<Sample>(json.as_bytes()).unwrap_err();
+    (refusal.code, refusal.detail)
+}
+
+#[test]
+fn a_request_with_an_unknown_field_is_told_the_nearest_name() {
+    let unknown = refusal(r#"{"nmae":"a","name":"b"}"#);
+    assert_eq!(
+        unknown,
+        (
+            Code::InvalidInput,
+            "/nmae: there is no such field; is name meant?".to_owned()
+        )
+    );
+    let nested = refusal(r#"{"name":"a","limits":{"t/x":{"sotf":1}}}"#).1;
+    assert_eq!(nested, "/limits/t~1x/sotf: there is no such field; is soft meant?");
+    let in_variant = refusal(r#"{"name":"a","choices":["nothing",{"fresh":{"key":"k","colour":1}}]}"#).1;
+    assert_eq!(
+        in_variant,
+        "/choices/1/fresh/colour: there is no such field; known are key"
+    );
+}
+
+#[test]
+fn a_reply_with_an_unknown_field_is_read() {
+    let json = br#"{"name":"a","new":{"deep":[1]},"limits":{"t":{"soft":null,"newer":2}}}"#;
+    let sample: Sample = from_reply(json).unwrap();
+    assert_eq!(sample.limits["t"], Limit { soft: None });
+}
+
+#[test]
+fn a_fault_says_where_it_is() {
+    assert_eq!(
+        refusal(r#"{"name":7}"#).1,
+        "/name: invalid type: integer `7`, expected a string"
+    );
+    assert!(
+        refusal(r#"{"name":"a","choices":["x"]}"#)
+            .1
+            .starts_with("/choices/0: unknown variant")
+    );
+    assert_eq!(refusal("{}").1, "missing field `name`");
+    assert_eq!(refusal("[]").1, "a JSON object is expected");
+    assert!(refusal("{").1.starts_with("this is not JSON"));
+    assert_eq!(refusal(r#"{"name":"a","name":"b"}"#).1, "/name: is given twice");
+}
+
+#[test]
+fn bytes_are_given_once_and_in_full() {
+    let both = refusal(r#"{"name":"a","body":1,"body_base64":"AA=="}"#).1;
+    assert_eq!(both, "/body: give body or body_base64, not both");
+    let only_type = refusal(r#"{"name":"a","body_type":"text/plain"}"#).1;
+    assert_eq!(only_type, "/body: body_type says what is not there");
+    assert!(
+        refusal(r#"{"name":"a","body_base64":"%"}"#)
+            .1
+            .contains("this is not base64")
+    );
+}
+
+#[test]
+fn a_path_or_query_gives_the_same_fields_as_a_body() {
+    let mut fields = Fields::of_json(br#"{"urgent":true}"#).unwrap();
+    fields.add_text("name", "a").unwrap();
+    fields.add_text("row", "7").unwrap();
+    let sample: Sample = read(fields, Unknown::Refused).unwrap();
+    assert_eq!((sample.name.as_str(), sample.place.row, sample.urgent), ("a", 7, true));
+    let mut fields = Fields::default();
+    fields.add_text("name", "a").unwrap();
+    fields.add_text("row", "many").unwrap();
+    let refusal = read::<Sample>(fields, Unknown::Refused).unwrap_err();
+    assert_eq!(refusal.detail, "/row: this is not a whole number");
+}
