@@ -26,6 +26,9 @@ pub(crate) struct LeaseSeen {
     pub(crate) expiries: BTreeSet<Timestamp>,
     /// What ended it: once, unless a failover brought it back.
     pub(crate) ends: Vec<LeaseEnd>,
+    /// A failover made the store forget that it was taken. Whoever was told of it was told the truth; and whoever asked for
+    /// it and was not told may take it once more.
+    forgotten: bool,
 }
 
 impl LeaseLog {
@@ -34,8 +37,13 @@ impl LeaseLog {
         self.leases.get(&(execution_id, lease_id.expose()))
     }
 
-    /// A failover put the store back to `mirror`: what is a grant again can be redeemed again.
+    /// A failover put the store back to `mirror`: what is a grant again can be redeemed again, and a lease the store forgot
+    /// can be taken again.
     pub(crate) fn go_back(&mut self, mirror: &Mirror) {
+        for ((id, _), seen) in &mut self.leases {
+            let epoch = mirror.executions.get(id).map_or(0, |execution| execution.lease_epoch);
+            seen.forgotten |= seen.epoch > epoch;
+        }
         let granted = mirror.executions.values().filter_map(|execution| execution.grant());
         for grant in granted {
             self.redeemed.remove(&grant.id);
@@ -99,16 +107,19 @@ impl LeaseLog {
                 format!("{id}: {grant:?} gave a second lease, of epoch {}", lease.epoch)
             })?;
         }
-        let seen = LeaseSeen {
+        let seen = self.leases.entry((id, lease.id.expose())).or_insert_with(|| LeaseSeen {
             epoch: lease.epoch,
             instance: lease.instance.clone(),
-            expiries: [lease.expires_at].into(),
+            expiries: BTreeSet::new(),
             ends: Vec::new(),
-        };
-        let known = self.leases.insert((id, lease.id.expose()), seen).is_some();
-        hold(!known, "a lease is taken once", || {
-            format!("{id}: epoch {} was taken again", lease.epoch)
-        })
+            forgotten: true,
+        });
+        seen.expiries.insert(lease.expires_at);
+        hold(
+            std::mem::take(&mut seen.forgotten) && seen.epoch == lease.epoch,
+            "a lease is taken once",
+            || format!("{id}: epoch {} was taken again", lease.epoch),
+        )
     }
 
     fn note_expiry(&mut self, id: ExecutionId, lease: &Lease) {

@@ -18,7 +18,7 @@ use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{Namespace, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
-use ff_core::record::{AttemptKind, Execution, Fence, OutcomeKind};
+use ff_core::record::{AttemptKind, Cause, Execution, Fence, OutcomeKind};
 use ff_core::time::Timestamp;
 use futures::FutureExt;
 
@@ -188,7 +188,7 @@ impl Watch {
     /// All limits have been open for a while.
     pub fn check_unblocked(&self) {
         let mut inner = self.inner();
-        let holds = liveness::nothing_is_blocked(&inner.mirror);
+        let holds = liveness::nothing_is_blocked(&inner.mirror, &self.store);
         inner.judge(holds);
     }
 
@@ -233,6 +233,12 @@ impl Watch {
         let inner = self.inner();
         let execution = inner.mirror.executions.get(&id);
         execution.is_some_and(|execution| dependencies::wait_for_a_person(&inner.mirror, execution))
+    }
+
+    /// The budget or quota policy an execution is blocked by, when a failover lost it.
+    pub fn lost_cause(&self, execution: &Execution) -> Option<Cause> {
+        let inner = self.inner();
+        liveness::blocked_by(execution).filter(|cause| !liveness::exists(&inner.mirror, &self.store, *cause))
     }
 
     /// How often the store has forgotten its last writes.
@@ -379,6 +385,20 @@ impl Store {
 
     pub(crate) fn due(&self, ask: Due) -> DuePage {
         at_once(self.memory.due(ask)).expect("memory answers")
+    }
+
+    /// Whether a budget or quota policy was created and is not forgotten.
+    pub(crate) fn has(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::Budget(id) => {
+                let replies = at_once(self.memory.budget(vec![BudgetCall::Get(id)]));
+                replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
+            }
+            Cause::Quota(id) => {
+                let replies = at_once(self.memory.quota(vec![QuotaCall::Get(id)]));
+                replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
+            }
+        }
     }
 
     /// Every budget of the namespaces the simulation uses.

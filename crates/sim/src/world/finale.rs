@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as Time;
 
-use ff_core::command::budget::{UpdateLimits, Updated};
+use ff_core::command::budget::{CreateBudget, UpdateLimits, Updated};
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::CancelExecution;
-use ff_core::command::quota::{LimitChange, UpdateQuotaPolicy};
+use ff_core::command::quota::{CreateQuotaPolicy, LimitChange, UpdateQuotaPolicy};
 use ff_core::command::signal::ResumeExecution;
 use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::fabric::On;
 use ff_core::id::BudgetId;
 use ff_core::name::Namespace;
-use ff_core::record::{Execution, Limits};
+use ff_core::record::{Cause, Execution, Limits, OnHardLimit};
 use ff_core::time::Duration;
 
 use super::actor::{Actor, Heard, call};
@@ -161,11 +161,12 @@ impl Finale {
             call!(self.actor, unhold, execution.id).await;
         }
         if self.actor.stage.watch.waits_for_a_person(execution.id) {
-            let command = CancelExecution {
-                reason: "the end".to_owned(),
-                fence: None,
-            };
-            call!(self.actor, cancel_execution, On::new(execution.id, command)).await;
+            self.cancel(execution).await;
+        }
+        match self.actor.stage.watch.lost_cause(execution) {
+            Some(_) if self.actor.luck.flip() => self.cancel(execution).await,
+            Some(cause) => self.create_again(cause, &execution.definition.namespace).await,
+            None => {}
         }
         if execution.suspension().is_some() {
             let command = ResumeExecution {
@@ -173,6 +174,43 @@ impl Finale {
                 request_id: None,
             };
             call!(self.actor, resume_execution, On::new(execution.id, command)).await;
+        }
+    }
+
+    async fn cancel(&self, execution: &Execution) {
+        let command = CancelExecution {
+            reason: "the end".to_owned(),
+            fence: None,
+        };
+        call!(self.actor, cancel_execution, On::new(execution.id, command)).await;
+    }
+
+    /// Creates what a failover lost under its old id, without limits: the work it holds back is let go.
+    async fn create_again(&self, cause: Cause, namespace: &Namespace) {
+        let namespace = namespace.clone();
+        match cause {
+            Cause::Budget(id) => {
+                let command = CreateBudget {
+                    budget_id: Some(id),
+                    namespace,
+                    scope: "once more".to_owned(),
+                    dimensions: [(names::dimension("tokens"), Limits::default())].into(),
+                    reset_interval: None,
+                    on_hard_limit: OnHardLimit::Block,
+                };
+                call!(self.actor, create_budget, command).await;
+            }
+            Cause::Quota(id) => {
+                let command = CreateQuotaPolicy {
+                    quota_policy_id: Some(id),
+                    namespace,
+                    window: Duration::from_secs(1),
+                    max_requests_per_window: None,
+                    max_concurrent: None,
+                    jitter: Duration::ZERO,
+                };
+                call!(self.actor, create_quota_policy, command).await;
+            }
         }
     }
 }
