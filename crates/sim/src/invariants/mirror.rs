@@ -139,6 +139,10 @@ impl Mirror {
                 if let Some(edge) = self.edges.remove(id) {
                     self.inbound.entry(edge.downstream).or_default().remove(id);
                     changes.groups.insert(edge.downstream);
+                    changes.edges.push(Transition {
+                        before: Some(edge),
+                        after: None,
+                    });
                 }
             }
             _ => {}

@@ -10,7 +10,7 @@
 //! | `counters` | the counters of flows and groups equal a recount |
 //! | `slots` | quota slots belong to live grants and leases, or are on their way back |
 //! | `usage` | every accepted usage report counts once; nothing leaves an outbox undelivered |
-//! | `losses` | what was accepted is there, and what was completed stays completed |
+//! | `losses` | what was accepted is there, whole graphs with their edges; what was completed stays completed; what ever ran is not deleted with a flow nobody opened |
 //! | `indexes` | a record is in the index its facts say |
 //! | `liveness` | when the faults stop, everything that can end does end |
 
@@ -29,6 +29,7 @@ mod usage;
 mod watch;
 
 pub use fences::Act;
+pub use losses::GraphPromise;
 pub use watch::{Mark, Watch};
 
 use std::fmt;

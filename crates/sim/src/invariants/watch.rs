@@ -24,7 +24,7 @@ use futures::FutureExt;
 
 use super::fences::{Act, Told};
 use super::leases::LeaseLog;
-use super::losses::Promises;
+use super::losses::{GraphPromise, Promises};
 use super::mirror::{Changes, Mirror};
 use super::slots::SlotKey;
 use super::usage::{Deliveries, ReportKey};
@@ -136,6 +136,13 @@ impl Watch {
         let mut inner = self.inner();
         let Inner { mirror, promises, .. } = &mut *inner;
         let holds = promises.accept_flow(mirror, id);
+        inner.judge(holds);
+    }
+
+    /// A caller was told that a part of a graph is there.
+    pub fn accepted_graph(&self, promise: &GraphPromise) {
+        let mut inner = self.inner();
+        let holds = inner.promises.accept_graph(&inner.mirror, promise);
         inner.judge(holds);
     }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ff_core::command::flow::FlowGraph;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId, WaitpointId};
 use ff_core::name::{IdempotencyKey, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
@@ -38,6 +39,8 @@ pub(crate) struct Board {
 pub(crate) struct Known {
     pub(crate) executions: Vec<KnownExecution>,
     pub(crate) flows: Vec<KnownFlow>,
+    /// Graphs, with all their accepted parts.
+    pub(crate) graphs: Vec<FlowGraph>,
     /// Dependencies that were staged and may not count yet.
     pub(crate) edges: Vec<(FlowId, EdgeId)>,
     pub(crate) budgets: Vec<(Namespace, BudgetId)>,
@@ -135,6 +138,25 @@ impl Board {
     /// Some flow, recent ones more often.
     pub(crate) fn flow(&self, luck: &Luck) -> Option<KnownFlow> {
         recent(&self.known().flows, luck).cloned()
+    }
+
+    /// Some graph, recent ones more often.
+    pub(crate) fn graph(&self, luck: &Luck) -> Option<FlowGraph> {
+        recent(&self.known().graphs, luck).cloned()
+    }
+
+    /// A part of a graph was accepted: the first one, perhaps once more and grown, or another one.
+    pub(crate) fn learn_graph(&self, part: FlowGraph) {
+        let mut known = self.known();
+        let flow = part.flow.flow_id;
+        match known.graphs.iter_mut().find(|graph| graph.flow.flow_id == flow) {
+            Some(graph) if graph.members[0].key == part.members[0].key => *graph = part,
+            Some(graph) => {
+                graph.members.extend(part.members);
+                graph.edges.extend(part.edges);
+            }
+            None => known.graphs.push(part),
+        }
     }
 
     /// Two different members of one flow, the one submitted first first.
