@@ -241,20 +241,25 @@ fn goes_with_its_flow(mirror: &Mirror, edge: &Edge) -> Holds {
     )
 }
 
-/// A flow that is being deleted has no open members, unless it was never opened.
+/// A flow that is being deleted has no open members; one that was never opened, nor cancelled, has none that ever ran.
 fn nobody_needs(mirror: &Mirror, flow: &Flow) -> Holds {
-    let open = mirror.members_of(flow.id).find(|member| !member.is_terminal());
-    hold(
-        open.is_none() || flow.opened_at.is_none(),
-        "only what nobody needs any more is deleted",
-        || {
-            format!(
-                "flow {} goes, but its member {:?} is open",
-                flow.id,
-                open.map(|member| member.id)
-            )
-        },
-    )
+    let id = flow.id;
+    if flow.opened_at.is_none() && flow.cancellation.is_none() {
+        let ran = mirror.members_of(id).find(|member| member.has_run());
+        return hold(
+            ran.is_none(),
+            "what ever ran does not go with a flow nobody opened",
+            || {
+                let ran = ran.map(|member| (member.id, &member.phase));
+                format!("flow {id} goes, but its member {ran:?} ran")
+            },
+        );
+    }
+    let open = mirror.members_of(id).find(|member| !member.is_terminal());
+    hold(open.is_none(), "only what nobody needs any more is deleted", || {
+        let open = open.map(|member| member.id);
+        format!("flow {id} goes, but its member {open:?} is open")
+    })
 }
 
 /// Whether an execution is as a completion left it, or was replayed since, or was deleted since.

@@ -235,6 +235,16 @@ impl Watch {
             .collect()
     }
 
+    /// Executions of no flow that run or ran, with their namespaces.
+    pub fn solo_executions_that_ran(&self) -> Vec<(ExecutionId, Namespace)> {
+        let inner = self.inner();
+        let executions = inner.mirror.executions.values();
+        executions
+            .filter(|execution| execution.definition.flow.is_none() && execution.has_run())
+            .map(|execution| (execution.id, execution.definition.namespace.clone()))
+            .collect()
+    }
+
     /// Whether an execution waits for dependencies that nothing but a person can bring about.
     pub fn waits_for_a_person(&self, id: ExecutionId) -> bool {
         let inner = self.inner();
