@@ -1,4 +1,4 @@
-//! At most one worker has an execution.
+//! At most one worker has an execution, and one that nobody ever knew to have costs it nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +55,9 @@ impl LeaseLog {
         for transition in &changes.executions {
             if let Some(after) = transition.after.as_deref() {
                 epochs_only_grow(transition, after)?;
+                if let Some(before) = transition.before.as_deref() {
+                    unused_leases_take_no_time(before, after)?;
+                }
                 self.observe_lease(transition.before.as_deref(), after, changes.at)?;
             }
         }
@@ -134,4 +137,38 @@ fn epochs_only_grow(transition: &Transition<Execution>, after: &Execution) -> Ho
     hold(after.lease_epoch >= before, "epochs only grow", || {
         format!("{}: epoch {} after epoch {before}", after.id, after.lease_epoch)
     })
+}
+
+/// A lease under which nobody ever called: whoever was to have it was not told, perhaps. Its attempt has not run meanwhile.
+fn unused_leases_take_no_time(before: &Execution, after: &Execution) -> Holds {
+    let unused = before.lease().filter(|lease| !lease.confirmed);
+    let ended = after.ended_lease.as_ref();
+    let Some((held, ended)) = unused
+        .zip(ended)
+        .filter(|(held, ended)| ended.digest.matches(held.id) && ended.end.operation().is_none())
+    else {
+        return Ok(());
+    };
+    let id = after.id;
+    hold(
+        ended.end != LeaseEnd::TimedOut,
+        "an attempt nobody ran does not time out",
+        || {
+            let epoch = held.epoch;
+            format!("{id}: the attempt timed out under epoch {epoch}, which nobody used")
+        },
+    )?;
+    let leased = |execution: &Execution| {
+        let attempt = execution.attempt.as_ref().filter(|attempt| attempt.end.is_none())?;
+        Some((attempt.id, attempt.leased))
+    };
+    match (leased(before), leased(after)) {
+        (Some((attempt, was)), Some((goes_on, is))) if attempt == goes_on => {
+            hold(was == is, "a lease nobody used takes no time from its attempt", || {
+                let epoch = held.epoch;
+                format!("{id}: epoch {epoch} took the attempt from {was} to {is}, and nobody used it")
+            })
+        }
+        _ => Ok(()),
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! | file | what holds |
 //! |---|---|
-//! | `leases` | one live lease, epochs that only grow, a grant consumed once |
+//! | `leases` | one live lease, epochs that only grow, a grant consumed once; a lease nobody used takes no time from its attempt |
 //! | `fences` | a write by an old lease never lands; what a holder was told is what happened |
 //! | `endings` | an ended execution has nothing left but its retention; it comes back only by replay |
 //! | `gates` | no member is claimed behind a gate that does not let it pass |
