@@ -28,6 +28,10 @@ pub(crate) struct Mirror {
     pub(crate) deleted_budgets: BTreeSet<BudgetId>,
     /// Usage effects that counted at their budget.
     pub(crate) counted: BTreeSet<(BudgetId, String)>,
+    /// Receipts of usage reports that counted, and when.
+    pub(crate) receipts: BTreeMap<u64, Timestamp>,
+    /// What the receipts of each budget add up to.
+    pub(crate) spent: BTreeMap<BudgetId, u64>,
     /// Usage effects that ever stood in an outbox.
     pub(crate) owed: BTreeSet<(BudgetId, String)>,
     /// What was reported since the last reset on request.

@@ -9,7 +9,8 @@
 //! | `dependencies` | no child starts before its dependencies hold |
 //! | `counters` | the counters of flows and groups equal a recount |
 //! | `slots` | quota slots belong to live grants and leases, or are on their way back |
-//! | `usage` | every accepted usage report counts once; nothing leaves an outbox undelivered |
+//! | `usage` | a budget has spent what it counted; nothing leaves an outbox undelivered |
+//! | `receipts` | every accepted usage report counts, and once, however often and in whatever way it was sent |
 //! | `losses` | what was accepted is there, whole graphs with their edges; what was completed stays completed; what ever ran is not deleted with a flow nobody opened |
 //! | `indexes` | a record is in the index its facts say |
 //! | `liveness` | when the faults stop, everything that can end does end |
@@ -24,12 +25,14 @@ mod leases;
 mod liveness;
 mod losses;
 mod mirror;
+mod receipts;
 mod slots;
 mod usage;
 mod watch;
 
 pub use fences::Act;
 pub use losses::GraphPromise;
+pub use receipts::{RECEIPTS, SentReport};
 pub use watch::{Mark, Watch};
 
 use std::fmt;

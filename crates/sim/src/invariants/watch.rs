@@ -14,8 +14,8 @@ use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::Handful;
 use ff_backend::transaction::Transaction;
 use ff_core::command::budget::BudgetView;
-use ff_core::id::{ExecutionId, FlowId};
-use ff_core::name::{Namespace, WorkerInstanceId};
+use ff_core::id::{BudgetId, ExecutionId, FlowId};
+use ff_core::name::{Dimension, Namespace, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
 use ff_core::record::{AttemptKind, Cause, Execution, Fence, OutcomeKind};
@@ -26,6 +26,7 @@ use super::fences::{Act, Told};
 use super::leases::LeaseLog;
 use super::losses::{GraphPromise, Promises};
 use super::mirror::{Changes, Mirror};
+use super::receipts::{Receipts, SentReport};
 use super::slots::SlotKey;
 use super::usage::{Deliveries, ReportKey};
 use super::{Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, slots, usage};
@@ -44,6 +45,7 @@ struct Inner {
     mirror: Mirror,
     leases: LeaseLog,
     deliveries: Deliveries,
+    receipts: Receipts,
     promises: Promises,
     /// What a failover made a quota or a budget forget.
     lost_slots: BTreeSet<SlotKey>,
@@ -99,8 +101,14 @@ impl Watch {
     /// A budget answered.
     pub(crate) fn asked_budget(&self, call: &BudgetCall, reply: &BudgetReply) {
         let mut inner = self.inner();
-        let Inner { mirror, deliveries, .. } = &mut *inner;
-        let holds = deliveries.asked_budget(mirror, call, reply);
+        let Inner {
+            mirror,
+            deliveries,
+            receipts,
+            ..
+        } = &mut *inner;
+        let (counted, holds) = receipts.asked((mirror, &self.store), call, reply.now);
+        deliveries.asked_budget(mirror, call, (reply, counted));
         inner.judge(holds);
     }
 
@@ -163,6 +171,18 @@ impl Watch {
             instance,
         };
         let holds = fences::told_the_truth(&inner.leases, &told);
+        inner.judge(holds);
+    }
+
+    /// Somebody is about to send a usage report.
+    pub fn reports(&self, report: SentReport) {
+        self.inner().receipts.sent(report);
+    }
+
+    /// Whoever sent a usage report was told that it counts.
+    pub fn reported(&self, report: SentReport) {
+        let mut inner = self.inner();
+        let holds = inner.receipts.told((&inner.mirror, &self.store), report);
         inner.judge(holds);
     }
 
@@ -416,6 +436,16 @@ impl Store {
                 replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
             }
         }
+    }
+
+    /// What was spent of a budget in one dimension.
+    pub(crate) fn spent(&self, id: BudgetId, dimension: &Dimension) -> u64 {
+        let replies = at_once(self.memory.budget(vec![BudgetCall::Get(id)]));
+        let spent = replies.into_iter().flatten().find_map(|reply| match reply.answer {
+            Ok(BudgetAnswer::Budget(view)) => Some(view.dimensions.get(dimension)?.usage),
+            _ => None,
+        });
+        spent.unwrap_or(0)
     }
 
     /// Every budget of the namespaces the simulation uses.

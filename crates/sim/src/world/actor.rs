@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::command::budget::Reported;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{Fabric, Result};
 use futures::future::BoxFuture;
@@ -11,7 +12,7 @@ use futures::future::BoxFuture;
 use super::board::Board;
 use super::replicas::Replicas;
 use super::told::Told;
-use crate::invariants::Violation;
+use crate::invariants::{SentReport, Violation};
 use crate::luck::Luck;
 use crate::stage::Stage;
 use crate::tally::Operation;
@@ -135,6 +136,14 @@ impl Actor {
             }
         }
         Heard::Told(first)
+    }
+
+    /// Was told what came of a usage report; `failovers`: how many there had been when it was sent.
+    pub(crate) fn reported(&self, report: SentReport, reported: &Reported, failovers: u64) {
+        let forgotten = self.stage.watch.failovers() > failovers;
+        if *reported != Reported::Gone && !forgotten {
+            self.stage.watch.reported(report);
+        }
     }
 
     /// Does nothing for a while, in milliseconds.

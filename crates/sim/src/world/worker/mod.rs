@@ -190,9 +190,7 @@ impl Worker {
     /// A task was handed to this worker.
     fn take(&mut self, task: &Task) {
         self.actor.took(task, &self.instance);
-        let known = self.actor.board.known();
-        let budget = self.actor.luck.pick(&known.budgets).map(|(_, id)| *id);
-        drop(known);
+        let budget = self.some_budget();
         self.tasks.push(Held {
             id: task.execution_id,
             fence: task.fence,
@@ -200,6 +198,18 @@ impl Worker {
             pending: Vec::new(),
             budget,
         });
+    }
+}
+
+impl Worker {
+    /// A budget to charge, mostly one of its own namespace.
+    fn some_budget(&self) -> Option<BudgetId> {
+        let luck = &self.actor.luck;
+        let mut budgets = self.actor.board.known().budgets.clone();
+        if !luck.one_in(6) {
+            budgets.retain(|(of, _)| *of == self.namespace);
+        }
+        luck.pick(&budgets).map(|(_, id)| *id)
     }
 }
 
