@@ -11,6 +11,7 @@
 //! | `slots` | quota slots belong to live grants and leases, or are on their way back |
 //! | `usage` | a budget has spent what it counted; nothing leaves an outbox undelivered |
 //! | `receipts` | every accepted usage report counts, and once, however often and in whatever way it was sent |
+//! | `requests` | a repeated request ends only the lease or the suspension it ended first |
 //! | `losses` | what was accepted is there, whole graphs with their edges; what was completed stays completed; what ever ran is not deleted with a flow nobody opened |
 //! | `indexes` | a record is in the index its facts say |
 //! | `liveness` | when the faults stop, everything that can end does end |
@@ -26,6 +27,7 @@ mod liveness;
 mod losses;
 mod mirror;
 mod receipts;
+mod requests;
 mod slots;
 mod usage;
 mod watch;
@@ -33,6 +35,7 @@ mod watch;
 pub use fences::Act;
 pub use losses::GraphPromise;
 pub use receipts::{RECEIPTS, SentReport};
+pub use requests::reason_of;
 pub use watch::{Mark, Watch};
 
 use std::fmt;

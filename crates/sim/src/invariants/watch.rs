@@ -29,7 +29,9 @@ use super::mirror::{Changes, Mirror};
 use super::receipts::{Receipts, SentReport};
 use super::slots::SlotKey;
 use super::usage::{Deliveries, ReportKey};
-use super::{Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, slots, usage};
+use super::{
+    Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, requests, slots, usage,
+};
 
 /// Rows asked for at once.
 const PAGE: usize = 500;
@@ -255,6 +257,25 @@ impl Watch {
             .collect()
     }
 
+    /// Executions that wait for signals.
+    pub fn suspended_executions(&self) -> Vec<ExecutionId> {
+        self.ids_of(|execution| execution.suspension().is_some())
+    }
+
+    /// Executions that somebody has.
+    pub fn leased_executions(&self) -> Vec<ExecutionId> {
+        self.ids_of(|execution| execution.lease().is_some())
+    }
+
+    fn ids_of(&self, which: impl Fn(&Execution) -> bool) -> Vec<ExecutionId> {
+        let inner = self.inner();
+        let executions = inner.mirror.executions.values();
+        executions
+            .filter(|execution| which(execution))
+            .map(|execution| execution.id)
+            .collect()
+    }
+
     /// Executions of no flow that run or ran, with their namespaces.
     pub fn solo_executions_that_ran(&self) -> Vec<(ExecutionId, Namespace)> {
         let inner = self.inner();
@@ -370,6 +391,7 @@ impl Inner {
         }
         self.deliveries.check(&mut self.mirror, changes)?;
         self.promises.observe(&self.mirror, changes)?;
+        requests::observe(&mut self.mirror, changes)?;
         counters::check(&self.mirror, store, changes)
     }
 

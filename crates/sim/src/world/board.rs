@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff_core::command::flow::FlowGraph;
+use ff_core::command::operator::RevokeLease;
+use ff_core::command::signal::ResumeExecution;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId, WaitpointId};
 use ff_core::name::{IdempotencyKey, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
@@ -51,6 +53,8 @@ pub(crate) struct Known {
     pub(crate) old_fences: Vec<(ExecutionId, Fence)>,
     /// Executions that were submitted by a running one, with that one.
     pub(crate) children: Vec<(ExecutionId, ExecutionId)>,
+    /// What operators asked for under a name, to be asked for again.
+    pub(crate) requests: Vec<(ExecutionId, OperatorRequest)>,
     /// Keys submissions were made under.
     pub(crate) keys: Vec<IdempotencyKey>,
     /// Where listings and feeds go on.
@@ -77,6 +81,13 @@ pub(crate) struct Door {
     pub(crate) execution_id: ExecutionId,
     pub(crate) waitpoint_id: WaitpointId,
     pub(crate) token: WaitpointToken,
+}
+
+/// Something an operator asks for under a name of its own.
+#[derive(Clone, Debug)]
+pub(crate) enum OperatorRequest {
+    Resume(ResumeExecution),
+    Revoke(RevokeLease),
 }
 
 /// A grant somebody has.

@@ -51,6 +51,8 @@ struct Held {
     flow: Option<FlowId>,
     /// Waitpoints it handed out.
     pending: Vec<WaitpointId>,
+    /// It ran before, and was suspended or taken from somebody.
+    goes_on: bool,
     /// Its policy's budgets are not told; some budget is charged.
     budget: Option<BudgetId>,
 }
@@ -133,7 +135,9 @@ impl Worker {
         let Some(held) = self.tasks.get(place).cloned() else {
             return;
         };
-        let keeps = if self.actor.luck.one_in(3) {
+        let keeps = if held.goes_on && self.actor.luck.one_in(6) {
+            self.go_on_at_length(&held).await
+        } else if self.actor.luck.one_in(3) {
             self.finish(&held).await
         } else {
             self.go_on(place, &held).await
@@ -196,6 +200,7 @@ impl Worker {
             fence: task.fence,
             flow: task.flow_id,
             pending: Vec::new(),
+            goes_on: task.resumed.is_some() || task.attempt_index > 0,
             budget,
         });
     }
