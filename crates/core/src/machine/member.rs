@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::change::{Change, history_line};
 use super::context::Context;
-use super::edge::{check_member, count, grow};
+use super::edge::{check_member, count, grow, named_twice};
 use super::flow::Loaded;
 use super::group::{self, Counts, Verdict, no_edges, verdict};
 use super::step::{Draft, Nudge, Step, Write, count_member};
@@ -108,17 +108,8 @@ fn depend(
     Ok(())
 }
 
-/// Announces dependencies of a member `draft` creates that follow in later transactions.
-pub(crate) fn announce(draft: &mut Draft, id: ExecutionId, further: u64) {
-    if let Some(mut member) = draft.execution(id).cloned() {
-        if let Some(dependencies) = &mut member.dependencies {
-            dependencies.unsatisfied += further;
-        }
-        replace_created(draft, member);
-    }
-}
-
-/// Adds announced dependencies of a member of a flow that is not open yet, so that nobody decides its group meanwhile.
+/// Adds dependencies of a member of a flow that is not open yet, so that nobody decides its group meanwhile: it is decided
+/// when the flow is opened.
 pub(crate) fn depend_further(
     draft: &mut Draft,
     member: &Execution,
@@ -126,8 +117,16 @@ pub(crate) fn depend_further(
     context: &Context,
 ) -> Result<(), Rejection> {
     membership.flow.check_takes_members()?;
-    let join = member.dependencies.as_ref().map(|dependencies| dependencies.policy);
-    draw(draft, member.id, join.unwrap_or_default(), membership, context)
+    check_member(membership.flow, member)?;
+    let mut change = Change::begin(member, context)?;
+    let waits = change.after.runnable().is_some();
+    let dependencies = change.after.dependencies.get_or_insert_with(no_edges);
+    dependencies.fixed = true;
+    dependencies.waiting |= waits;
+    draw(draft, member.id, dependencies.policy, membership, context)?;
+    dependencies.unsatisfied += Counts::default().after(member.id, draft).unsatisfied();
+    draft.merge(change.finish_written(()).draft);
+    Ok(())
 }
 
 /// Creates the edges into `downstream` and counts them.
@@ -164,6 +163,14 @@ fn check_distinct(id: ExecutionId, depends_on: &[DependsOn]) -> Result<(), Rejec
         if !seen.insert(on.upstream) {
             return Err(Code::DependencyAlreadyExists.because(format!("{} is named twice in depends_on", on.upstream)));
         }
+    }
+    let mut names = BTreeSet::new();
+    if let Some(name) = depends_on
+        .iter()
+        .filter_map(|on| on.data_passing_ref.as_ref())
+        .find(|name| !names.insert(*name))
+    {
+        return Err(named_twice(id, name));
     }
     let mut edge_ids = BTreeSet::new();
     match depends_on
