@@ -257,6 +257,12 @@ macro_rules! fabric_cases {
                 flows_are_listed_newest_first_by_what_is_asked,
                 members_are_listed_in_pages,
             }
+            adoptions {
+                a_running_execution_outlives_the_hour_of_its_unopened_flow,
+                an_unopened_flow_with_something_that_ran_is_not_deleted,
+                an_ended_execution_is_kept_as_long_as_it_or_its_flow_says,
+                an_execution_that_is_kept_for_ever_keeps_its_flow,
+            }
             edges {
                 a_member_that_depends_on_another_waits_for_it,
                 a_staged_dependency_counts_once_it_is_applied,

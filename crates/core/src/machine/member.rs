@@ -16,9 +16,10 @@ use crate::id::ExecutionId;
 use crate::limits::{BATCH_ITEMS_MAX, FLOW_MEMBERS_MAX};
 use crate::partition::Partition;
 use crate::record::{
-    Definition, Edge, EdgeGroupPolicy, EdgeState, Execution, GateState, Happening, Phase, Record, RecordKey,
+    Definition, Edge, EdgeGroupPolicy, EdgeState, Execution, Flow, GateState, Happening, Phase, Record, RecordKey,
 };
 use crate::state::public_state;
+use crate::time::Timestamp;
 
 /// The flow side of a submission.
 #[derive(Clone, Copy, Debug)]
@@ -286,6 +287,9 @@ fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Step<Joined> {
         .history
         .push(history_line(&member, now, Happening::MemberAdded, context, None));
     count_member(&mut draft, loaded.flow.id, None, Some(public_state(&member)));
+    if let Some(flow) = kept_for(&member, loaded, now) {
+        draft.put(flow);
+    }
     draft.put(member);
     draft.guard(RecordKey::Gate(loaded.flow.id));
     draft.nudge(Nudge::always(RecordKey::Flow(loaded.flow.id)));
@@ -295,4 +299,18 @@ fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Step<Joined> {
         },
         draft,
     }
+}
+
+/// The flow, if it must be kept longer because of a member it is given: for as long as that one would have been kept, and
+/// beyond the hour it may stay unopened if that one has run.
+fn kept_for(member: &Execution, loaded: Loaded<'_>, now: Timestamp) -> Option<Flow> {
+    let ran = member.has_run() || member.is_terminal();
+    let mut flow = loaded.flow.clone();
+    flow.in_use |= ran && loaded.gate == GateState::Assembling;
+    flow.retention = flow.retention.at_least(member.definition.policy.retention());
+    if flow == *loaded.flow {
+        return None;
+    }
+    flow.updated_at = now.max(flow.updated_at);
+    Some(flow)
 }

@@ -185,7 +185,7 @@ impl Store {
         let execution = self.execution(id);
         let surroundings = claim::Surroundings {
             now: self.now,
-            gate: self.gate(),
+            gate: execution.definition.flow.and(self.gate()),
         };
         let reserved = claim::hand_out(&execution, &claimant(luck), mode, surroundings);
         let mut draft = Draft::default();

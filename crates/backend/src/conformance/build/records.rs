@@ -42,6 +42,7 @@ pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: false,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,
@@ -340,6 +341,7 @@ fn full_flow(id: FlowId) -> Flow {
         tags: Arc::new(tags()),
         graph_revision: (1 << 53) - 1,
         cancellation: Some(cancellation),
+        in_use: true,
         ended_at: Some(Timestamp::from_millis(21)),
         ..flow(id, Timestamp::from_millis(22))
     }

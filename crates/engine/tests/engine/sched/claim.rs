@@ -412,6 +412,7 @@ fn flow_records(id: FlowId, state: GateState) -> [Record; 2] {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: true,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,
