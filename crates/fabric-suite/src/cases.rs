@@ -295,6 +295,8 @@ macro_rules! fabric_cases {
                 a_quorum_goes_on_with_enough_successes,
                 a_quorum_is_impossible_after_too_many_failures,
                 who_feeds_another_open_child_is_not_cancelled,
+                who_feeds_only_decided_groups_is_cancelled,
+                who_feeds_a_running_child_that_has_yet_to_wait_is_not_cancelled,
                 who_runs_for_a_decided_group_is_cancelled_too,
                 an_impossible_group_cancels_who_it_no_longer_needs,
                 groups_are_listed_with_their_counts,
