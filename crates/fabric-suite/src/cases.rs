@@ -157,6 +157,7 @@ macro_rules! fabric_cases {
                 a_repeated_request_replays_once,
                 a_replay_starts_its_counts_again,
                 the_old_result_stays_until_a_new_end_replaces_it,
+                a_result_does_not_come_back_with_another_replay,
                 a_relative_deadline_restarts,
                 a_past_absolute_deadline_is_dropped,
                 a_skipped_member_that_is_replayed_waits_for_its_upstream,
@@ -279,7 +280,6 @@ macro_rules! fabric_cases {
                 a_member_that_ran_fails_when_its_dependency_is_impossible,
                 an_ended_member_waits_for_nothing,
                 any_end_satisfies_who_asks_for_any,
-                a_child_is_handed_the_results_it_asked_for,
                 a_running_member_waits_for_what_it_spawned,
                 waiting_for_what_holds_keeps_the_lease,
                 waiting_for_the_impossible_fails_without_a_retry,
@@ -319,6 +319,12 @@ macro_rules! fabric_cases {
                 a_part_has_at_most_1_000_members,
                 a_part_has_at_most_10_000_edges,
                 an_open_flow_takes_no_graph,
+            }
+            inputs {
+                a_child_is_handed_the_results_it_asked_for,
+                a_child_is_handed_the_last_success_of_its_upstream,
+                a_child_has_one_input_of_a_name,
+                a_later_part_gives_a_child_no_second_input_of_a_name,
             }
             cancellations {
                 cancel_all_reaches_members_in_every_state,

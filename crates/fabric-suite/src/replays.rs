@@ -97,6 +97,25 @@ pub(crate) async fn the_old_result_stays_until_a_new_end_replaces_it(harness: &d
     assert_eq!(refused(answer), Code::ResultNotAvailable);
 }
 
+pub(crate) async fn a_result_does_not_come_back_with_another_replay(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let id = task.execution_id;
+    scene.complete(&task).await.unwrap();
+    let bytes = scene.view(id).await.result_bytes;
+    scene.replay(id).await.unwrap();
+    assert_eq!(scene.view(id).await.result_bytes, bytes);
+    let again = scene.claim(WORKER).await;
+    scene.break_down(&again).await;
+    scene.replay(id).await.unwrap();
+    assert_eq!(refused(scene.fabric.get_result(id).await), Code::ResultNotAvailable);
+    assert_eq!(scene.view(id).await.result_bytes, None);
+    let last = scene.claim(WORKER).await;
+    assert_eq!(refused(scene.fabric.get_result(id).await), Code::ResultNotAvailable);
+    scene.complete(&last).await.unwrap();
+    assert!(scene.fabric.get_result(id).await.is_ok());
+}
+
 pub(crate) async fn a_relative_deadline_restarts(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let policy = json!({ "timeout_policy": { "execution_deadline_ms": 60_000 } });
