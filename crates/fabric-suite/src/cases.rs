@@ -158,6 +158,8 @@ macro_rules! fabric_cases {
                 a_replay_starts_its_counts_again,
                 the_old_result_stays_until_a_new_end_replaces_it,
                 a_result_does_not_come_back_with_another_replay,
+                a_replay_shows_no_progress_of_the_run_before,
+                a_replay_leaves_what_its_group_owes,
                 a_relative_deadline_restarts,
                 a_past_absolute_deadline_is_dropped,
                 a_skipped_member_that_is_replayed_waits_for_its_upstream,
