@@ -335,6 +335,15 @@ impl Retention {
             Retention::Forever(Never::Never) => None,
         }
     }
+
+    /// The longer of this and another time to keep; `None` is for ever.
+    #[must_use]
+    pub fn at_least(self, other: Option<Duration>) -> Retention {
+        match self.duration().zip(other) {
+            Some((own, other)) => Retention::For(own.max(other)),
+            None => Retention::Forever(Never::Never),
+        }
+    }
 }
 
 impl RetryPolicy {

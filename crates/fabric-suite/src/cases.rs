@@ -157,6 +157,9 @@ macro_rules! fabric_cases {
                 a_repeated_request_replays_once,
                 a_replay_starts_its_counts_again,
                 the_old_result_stays_until_a_new_end_replaces_it,
+                a_result_does_not_come_back_with_another_replay,
+                a_replay_shows_no_progress_of_the_run_before,
+                a_replay_leaves_what_its_group_owes,
                 a_relative_deadline_restarts,
                 a_past_absolute_deadline_is_dropped,
                 a_skipped_member_that_is_replayed_waits_for_its_upstream,
@@ -257,6 +260,12 @@ macro_rules! fabric_cases {
                 flows_are_listed_newest_first_by_what_is_asked,
                 members_are_listed_in_pages,
             }
+            adoptions {
+                a_running_execution_outlives_the_hour_of_its_unopened_flow,
+                an_unopened_flow_with_something_that_ran_is_not_deleted,
+                an_ended_execution_is_kept_as_long_as_it_or_its_flow_says,
+                an_execution_that_is_kept_for_ever_keeps_its_flow,
+            }
             edges {
                 a_member_that_depends_on_another_waits_for_it,
                 a_staged_dependency_counts_once_it_is_applied,
@@ -273,7 +282,6 @@ macro_rules! fabric_cases {
                 a_member_that_ran_fails_when_its_dependency_is_impossible,
                 an_ended_member_waits_for_nothing,
                 any_end_satisfies_who_asks_for_any,
-                a_child_is_handed_the_results_it_asked_for,
                 a_running_member_waits_for_what_it_spawned,
                 waiting_for_what_holds_keeps_the_lease,
                 waiting_for_the_impossible_fails_without_a_retry,
@@ -289,6 +297,8 @@ macro_rules! fabric_cases {
                 a_quorum_goes_on_with_enough_successes,
                 a_quorum_is_impossible_after_too_many_failures,
                 who_feeds_another_open_child_is_not_cancelled,
+                who_feeds_only_decided_groups_is_cancelled,
+                who_feeds_a_running_child_that_has_yet_to_wait_is_not_cancelled,
                 who_runs_for_a_decided_group_is_cancelled_too,
                 an_impossible_group_cancels_who_it_no_longer_needs,
                 groups_are_listed_with_their_counts,
@@ -298,12 +308,25 @@ macro_rules! fabric_cases {
                 a_wide_graph_runs_to_its_end,
                 a_graph_may_come_in_parts,
                 the_same_graph_again_is_the_same_graph,
+                a_part_sent_again_with_more_adds_what_is_missing,
+                an_edge_between_members_that_are_there_is_added,
+                a_large_part_sent_again_with_more_is_whole,
+                a_part_that_says_something_else_already_exists,
+                an_opened_flow_takes_the_same_graph_again_and_no_more,
+                edges_added_to_members_that_are_there_close_no_cycle,
+                an_edge_that_was_staged_under_its_own_id_is_not_added_again,
                 a_graph_with_a_cycle_is_refused_whole,
                 a_malformed_graph_is_refused_whole,
                 a_graph_with_a_bad_member_is_refused_whole,
                 a_part_has_at_most_1_000_members,
                 a_part_has_at_most_10_000_edges,
                 an_open_flow_takes_no_graph,
+            }
+            inputs {
+                a_child_is_handed_the_results_it_asked_for,
+                a_child_is_handed_the_last_success_of_its_upstream,
+                a_child_has_one_input_of_a_name,
+                a_later_part_gives_a_child_no_second_input_of_a_name,
             }
             cancellations {
                 cancel_all_reaches_members_in_every_state,

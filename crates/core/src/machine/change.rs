@@ -13,7 +13,7 @@ use crate::payload::Payload;
 use crate::record::{
     AttemptEnd, AttemptEndState, AttemptKind, CancelSource, CounterKey, Delay, Effect, EffectKind, EndedLease,
     Execution, Failure, FlowCounter, GateState, Happening, HistoryLine, HistorySubject, Lease, LeaseEnd,
-    LeaseOperation, NextClaim, Outcome, OutcomeKind, Phase, Record, RecordKey, Runnable,
+    LeaseOperation, NextClaim, Outcome, OutcomeKind, Phase, Record, RecordKey, Runnable, Success,
 };
 use crate::state::public_state;
 use crate::time::Timestamp;
@@ -293,13 +293,20 @@ impl<'a> Change<'a> {
             Some(_) => None,
             None => self.after.definition.policy.retention().map(|keep| self.now + keep),
         };
+        if ending.kind == OutcomeKind::Success {
+            self.after.success = Some(Success {
+                result_bytes: ending.result_bytes,
+                superseded: false,
+            });
+        } else if let Some(success) = &mut self.after.success {
+            success.superseded = true;
+        }
         self.after.phase = Phase::Terminal(Outcome {
             kind: ending.kind,
             at: self.now,
             failure: ending.failure,
             reason: ending.reason,
             cancel_source: ending.cancel_source,
-            result_bytes: ending.result_bytes,
             delete_at,
             deleting: false,
         });

@@ -240,6 +240,7 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
         ended_lease: None,
         attempt: None,
         counts: Counts::default(),
+        success: None,
         progress: None,
         pending_waitpoints: Vec::new(),
         resumed: None,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, RequestLog,
-    Resumed, Suspension, is_default,
+    Resumed, Success, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
@@ -56,7 +56,10 @@ pub struct Execution {
     /// What was counted so far.
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
-    /// What the worker last said about its progress.
+    /// What its last success left, through replays and however they end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<Success>,
+    /// What the worker said about its progress in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
@@ -340,6 +343,11 @@ impl Execution {
     /// Whether it was ever handed to a worker.
     pub const fn has_run(&self) -> bool {
         self.attempt.is_some()
+    }
+
+    /// Bytes of its result: it has one while its last end was a success that had one, also during a replay.
+    pub fn result_bytes(&self) -> Option<u64> {
+        self.success.filter(|success| !success.superseded)?.result_bytes
     }
 
     /// Whether its dependencies hold it back.

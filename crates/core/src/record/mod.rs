@@ -33,7 +33,7 @@ pub use key::{
     BlobKey, CounterKey, FlowCounter, GroupCounter, IdempotencyScope, Record, RecordKey, SubmissionKeyRecord,
 };
 pub use lease::{EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
-pub use outcome::{CancelSource, Outcome, OutcomeKind};
+pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Place, Promise, QuotaPolicy, QuotaUsage, Recent, Slot};
 pub use requests::{RequestLog, RequestOutcome};
 pub use suspension::{

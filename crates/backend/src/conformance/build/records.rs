@@ -20,8 +20,8 @@ use ff_core::record::{
     EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold, IdempotencyScope,
     Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome, OutcomeKind,
     PendingWaitpoint, Phase, Progress, ReasonCode, Record, RequestLog, RequestOutcome, ResumeCondition, Resumed,
-    ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest, SubmissionKeyRecord, Suspension, Tags,
-    TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
+    ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest, SubmissionKeyRecord, Success, Suspension,
+    Tags, TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
 };
 use ff_core::time::{Duration, Timestamp};
 
@@ -42,6 +42,7 @@ pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: false,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,
@@ -178,6 +179,10 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             unconfirmed_returns: 4,
             signals: 5,
         },
+        success: Some(Success {
+            result_bytes: Some(7),
+            superseded: true,
+        }),
         progress: Some(Progress {
             pct: Some(100),
             message: Some("\u{1f980}".to_owned()),
@@ -292,7 +297,6 @@ fn outcome() -> Outcome {
         failure: Some(failure()),
         reason: Some(String::new()),
         cancel_source: Some(CancelSource::SystemTimeout),
-        result_bytes: Some(7),
         delete_at: Some(Timestamp::MAX),
         deleting: false,
     }
@@ -340,6 +344,7 @@ fn full_flow(id: FlowId) -> Flow {
         tags: Arc::new(tags()),
         graph_revision: (1 << 53) - 1,
         cancellation: Some(cancellation),
+        in_use: true,
         ended_at: Some(Timestamp::from_millis(21)),
         ..flow(id, Timestamp::from_millis(22))
     }

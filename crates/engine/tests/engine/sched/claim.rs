@@ -17,7 +17,7 @@ use ff_core::payload::Payload;
 use ff_core::policy::Retention;
 use ff_core::record::{
     BlobKey, Dependencies, DependencyKind, Edge, EdgeGroupPolicy, EdgeState, Execution, Flow, Gate, GateState, Lane,
-    Outcome, OutcomeKind, Phase, Record, Resumed, ResumedBy, Signal, SignalEffect,
+    Outcome, OutcomeKind, Phase, Record, Resumed, ResumedBy, Signal, SignalEffect, Success,
 };
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Engine, VirtualHost};
@@ -370,9 +370,12 @@ async fn ended_member(store: &Store, id: ExecutionId, flow: FlowId, kind: Outcom
                 failure: None,
                 reason: None,
                 cancel_source: None,
-                result_bytes: bytes,
                 delete_at: None,
                 deleting: false,
+            });
+            after.success = bytes.map(|bytes| Success {
+                result_bytes: Some(bytes),
+                superseded: false,
             });
             let mut draft = Draft::default();
             draft.put(after);
@@ -412,6 +415,7 @@ fn flow_records(id: FlowId, state: GateState) -> [Record; 2] {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: true,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,
