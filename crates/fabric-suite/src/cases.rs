@@ -57,6 +57,8 @@ macro_rules! fabric_cases {
                 a_claim_names_a_lane_and_a_sensible_lease,
                 a_first_lease_is_short_until_it_is_renewed,
                 a_lease_nobody_used_goes_back_as_if_released,
+                a_lease_nobody_used_does_not_time_out_its_attempt,
+                a_lease_nobody_used_takes_no_time_of_its_attempt,
                 the_fourth_lease_in_a_row_nobody_used_is_a_reclaim,
             }
             grants {

@@ -25,7 +25,7 @@ pub struct Attempt {
     pub lease_epoch: u64,
     /// When it first got a lease.
     pub started_at: Timestamp,
-    /// Leased time of the leases that have ended.
+    /// Time of its leases that were confirmed and have ended.
     pub leased: Duration,
     /// Fallback tier it runs on.
     pub tier: u32,

@@ -150,7 +150,7 @@ pub struct NextClaim {
     pub continues: bool,
     /// Fallback tier.
     pub tier: u32,
-    /// Leased time the attempt has left.
+    /// Time under confirmed leases the attempt has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// It comes back from a satisfied suspension.

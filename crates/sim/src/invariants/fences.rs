@@ -68,7 +68,7 @@ fn acts_until(execution: &Execution) -> Option<Timestamp> {
     let lease = execution.lease().filter(|lease| !lease.is_expired())?;
     earliest([
         Some(lease.expires_at),
-        lease.timeout_at,
+        lease.timeout_at.filter(|_| lease.confirmed),
         lease.stop.as_ref().map(|stop| stop.cancel_at),
         execution.deadline_at,
     ])
