@@ -23,6 +23,7 @@ macro_rules! fabric_cases {
                 the_same_key_submitted_at_once_is_created_once,
                 a_bad_item_does_not_fail_the_others,
                 a_batch_is_answered_in_order,
+                a_batch_is_handed_out_in_the_order_it_was_submitted,
                 a_repeated_item_of_a_batch_is_a_duplicate,
                 a_batch_has_at_most_1_000_items,
                 a_draining_or_disabled_lane_takes_no_new_work,
