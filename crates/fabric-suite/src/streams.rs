@@ -10,8 +10,10 @@ use ff_core::command::suspend::Suspend;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameBound, FrameId, FrameMode};
+use ff_core::id::FlowId;
 use ff_core::machine::step::ClosedReason;
 use ff_core::payload::Payload;
+use ff_core::record::TimeoutBehavior;
 use ff_core::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -188,6 +190,74 @@ pub(crate) async fn a_stream_says_that_its_dependencies_were_impossible(harness:
     let scene = Scene::new(harness);
     let flow = scene.empty_flow().await;
     let parent = streaming(&scene, into_flow(flow, &[])).await;
+    wait_in_vain(&scene, flow, &parent).await;
+    assert_eq!(closed(&scene, &parent).await, ClosedReason::DependencyImpossible);
+}
+
+pub(crate) async fn a_stream_without_frames_says_why_it_ended(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (mut ended, mut expected) = (Vec::new(), Vec::new());
+    let done = scene.held(submission()).await;
+    scene.complete(&done).await.unwrap();
+    ended.push(done);
+    expected.push(ClosedReason::Success);
+    let failed = scene.held(submission()).await;
+    scene.fail(&failed, "permanent").await.unwrap();
+    ended.push(failed);
+    expected.push(ClosedReason::Failure);
+    let cancelled = scene.held(submission()).await;
+    scene.cancel(cancelled.execution_id).await.unwrap();
+    ended.push(cancelled);
+    expected.push(ClosedReason::Cancelled);
+    let lost = scene.held(with_policy(&json!({ "max_reclaim_count": 0 }))).await;
+    scene.revoke(lost.execution_id).await.unwrap();
+    ended.push(lost);
+    expected.push(ClosedReason::Reclaimed);
+    let late = scene
+        .held(with_policy(
+            &json!({ "timeout_policy": { "execution_deadline_ms": 60_000 } }),
+        ))
+        .await;
+    scene.after(MINUTE).await;
+    ended.push(late);
+    expected.push(ClosedReason::Expired);
+    for behavior in [TimeoutBehavior::Fail, TimeoutBehavior::Cancel, TimeoutBehavior::Expire] {
+        ended.push(timed_out(&scene, behavior).await);
+        expected.push(ClosedReason::SuspensionTimeout);
+    }
+    let flow = scene.empty_flow().await;
+    let parent = scene.held(into_flow(flow, &[])).await;
+    wait_in_vain(&scene, flow, &parent).await;
+    ended.push(parent);
+    expected.push(ClosedReason::DependencyImpossible);
+    let mut told = Vec::new();
+    for task in &ended {
+        told.push(closed(&scene, task).await);
+    }
+    assert_eq!(told, expected);
+    for task in &ended {
+        scene.replay(task.execution_id).await.unwrap();
+    }
+    for (task, expected) in ended.iter().zip(expected) {
+        assert_eq!(closed(&scene, task).await, expected, "a replay changes nothing of it");
+    }
+}
+
+/// An execution without output whose suspension timed out.
+async fn timed_out(scene: &Scene<'_>, behavior: TimeoutBehavior) -> Task {
+    let task = scene.running(submission()).await;
+    let suspend = Suspend {
+        timeout_at: Some(task.now + MINUTE),
+        timeout_behavior: Some(behavior),
+        ..waiting(&task)
+    };
+    scene.suspended(&task, suspend).await;
+    scene.after(MINUTE).await;
+    task
+}
+
+/// A member of a flow waits for what can no longer happen.
+async fn wait_in_vain(scene: &Scene<'_>, flow: FlowId, parent: &Task) {
     let child = scene.running(into_flow(flow, &[])).await;
     scene
         .depend(flow, child.execution_id, parent.execution_id)
@@ -202,7 +272,6 @@ pub(crate) async fn a_stream_says_that_its_dependencies_were_impossible(harness:
         .wait_children(On::new(parent.execution_id, wait))
         .await
         .unwrap();
-    assert_eq!(closed(&scene, &parent).await, ClosedReason::DependencyImpossible);
 }
 
 /// A running execution with some output.

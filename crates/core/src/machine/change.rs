@@ -175,7 +175,12 @@ impl<'a> Change<'a> {
         let Some(attempt) = self.after.attempt.as_mut().filter(|attempt| attempt.end.is_none()) else {
             return;
         };
-        attempt.end = Some(AttemptEnd { at, state, failure });
+        attempt.end = Some(AttemptEnd {
+            at,
+            state,
+            closed,
+            failure,
+        });
         self.draft.stream_ends.push(StreamEnd {
             execution_id: self.after.id,
             attempt_index: attempt.index,

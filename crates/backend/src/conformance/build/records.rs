@@ -9,6 +9,7 @@ use ff_core::id::{
     AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId,
     SuspensionId, WaitpointId,
 };
+use ff_core::machine::step::ClosedReason;
 use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
     WorkerId, WorkerInstanceId,
@@ -317,6 +318,7 @@ fn attempt(store: &Store<'_>) -> Attempt {
         end: Some(AttemptEnd {
             at: Timestamp::from_millis(19),
             state: AttemptEndState::InterruptedReclaimed,
+            closed: ClosedReason::Reclaimed,
             failure: Some(failure()),
         }),
     }
