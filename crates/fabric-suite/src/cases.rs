@@ -385,6 +385,7 @@ macro_rules! fabric_cases {
                 a_stream_says_which_time_ended_it,
                 a_stream_says_that_its_dependencies_were_impossible,
                 a_stream_without_frames_says_why_it_ended,
+                a_stream_is_closed_with_its_last_frame_and_not_before,
                 an_ended_stream_takes_no_frames,
                 a_former_holder_cannot_append,
                 every_attempt_has_its_own_stream,

@@ -274,6 +274,43 @@ async fn wait_in_vain(scene: &Scene<'_>, flow: FlowId, parent: &Task) {
         .unwrap();
 }
 
+pub(crate) async fn a_stream_is_closed_with_its_last_frame_and_not_before(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.held(submission()).await;
+    let mut ids = Vec::new();
+    for n in 0..10 {
+        ids.push(scene.append(&task, &n.to_string()).await.unwrap().frame_id);
+    }
+    scene.complete(&task).await.unwrap();
+    let seen = |page: &StreamPage| (page.frames.len(), page.closed.is_some());
+    let read = |from, to, limit| {
+        let read = ReadStream { from, to, limit };
+        scene.fabric.read_stream(On::new(attempt(&task), read))
+    };
+    let some = read(FrameBound::Start, FrameBound::End, Some(4)).await.unwrap();
+    assert_eq!(seen(&some), (4, false));
+    let exactly = read(FrameBound::Start, FrameBound::End, Some(10)).await.unwrap();
+    assert_eq!(seen(&exactly), (10, true));
+    let before = read(FrameBound::Start, FrameBound::Id(ids[8]), None).await.unwrap();
+    assert_eq!(seen(&before), (9, false));
+    let last = read(FrameBound::Id(ids[9]), FrameBound::Id(ids[9]), None)
+        .await
+        .unwrap();
+    assert_eq!(seen(&last), (1, true));
+    let tail = |after, limit| {
+        let wait = Duration::ZERO;
+        let tail = TailStream { after, wait, limit };
+        scene.fabric.tail_stream(On::new(attempt(&task), tail))
+    };
+    let (mut after, mut pages) = (None, Vec::new());
+    for _ in 0..4 {
+        let page = tail(after, Some(4)).await.unwrap();
+        after = page.frames.last().map(|frame| frame.id).or(after);
+        pages.push(seen(&page));
+    }
+    assert_eq!(pages, [(4, false), (4, false), (2, true), (0, true)]);
+}
+
 /// A running execution with some output.
 async fn streaming(scene: &Scene<'_>, command: CreateExecution) -> Task {
     let task = scene.held(command).await;

@@ -61,12 +61,33 @@ impl Streams for Engine {
 }
 
 impl Engine {
+    /// Part of a stream. Its end is told with its last frame: whoever is told goes away, and would miss what follows.
     async fn stream_page(&self, range: FrameRange) -> Result<StreamPage> {
-        let (closed, frames) = self.read_frames(range).await?;
-        Ok(StreamPage {
+        let (closed, frames) = self.read_frames(range.clone()).await?;
+        let mut page = StreamPage {
             closed: frames.closed.or(closed),
             frames: frames.frames,
-        })
+        };
+        if page.closed.is_some() && self.goes_on(range, &page).await? {
+            page.closed = None;
+        }
+        Ok(page)
+    }
+
+    /// Whether a stream that has ended has frames after those of a page.
+    async fn goes_on(&self, range: FrameRange, page: &StreamPage) -> Result<bool> {
+        let cut = page.frames.last().filter(|_| page.frames.len() >= range.limit);
+        let seen = cut.map_or(range.to, |last| last.id);
+        if seen == FrameId::END {
+            return Ok(false);
+        }
+        let rest = FrameRange {
+            from: seen.after(),
+            to: FrameId::END,
+            limit: 1,
+            ..range
+        };
+        Ok(!self.store().read(rest).await?.frames.is_empty())
     }
 
     /// Frames, and how the attempt itself says that it ended: the stream says so only if it ever had a frame.
