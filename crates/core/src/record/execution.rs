@@ -62,7 +62,7 @@ pub struct Execution {
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
-    /// What ended the last suspension, for the worker that continues.
+    /// What ended the last suspension, for whoever goes on from there: the same attempt, a retry or a reclaim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Resumed>,
     /// The last requests that have no identity of their own.
