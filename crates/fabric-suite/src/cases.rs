@@ -191,6 +191,8 @@ macro_rules! fabric_cases {
                 a_condition_must_be_well_formed,
                 early_signals_that_suffice_keep_the_lease,
                 early_signals_count_with_later_ones,
+                a_repeated_suspend_that_was_not_needed_is_answered_the_same,
+                another_suspend_at_a_waitpoint_that_was_used_up_is_refused,
                 a_retry_and_a_reclaim_are_handed_the_signals_again,
                 a_pending_waitpoint_is_used_once,
                 an_unknown_or_expired_pending_waitpoint_cannot_be_used,

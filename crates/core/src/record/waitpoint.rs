@@ -40,9 +40,8 @@ pub enum WaitpointUse {
     Suspension(SuspensionId),
     /// Its time passed before any suspension used it.
     NeverCommitted,
-    /// A suspend found its condition met by early signals and closed it. The id of the suspension that was not needed
-    /// tells a repetition of that suspend.
-    Consumed(SuspensionId),
+    /// A suspend found its condition met by early signals and closed it.
+    Consumed,
 }
 
 /// An open pending waitpoint as its execution knows it.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ff_core::command::submit::CreateExecution;
-use ff_core::digest::LeaseDigest;
+use ff_core::digest::{Digest, LeaseDigest};
 use ff_core::id::{
     AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId,
     SuspensionId, WaitpointId,
@@ -190,6 +190,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             signals: vec![SignalId::from_uuid(store.uuid())],
             at: Timestamp::from_millis(6),
             by: ResumedBy::Operator,
+            asked: Some(Digest::of("anything", ["at all"])),
         }),
         requests: requests(store),
         outbox: effects(store),
@@ -394,7 +395,7 @@ fn waitpoints(store: &Store<'_>, execution_id: ExecutionId) -> Vec<Record> {
         },
         WaitpointUse::Suspension(suspension_id),
         WaitpointUse::NeverCommitted,
-        WaitpointUse::Consumed(suspension_id),
+        WaitpointUse::Consumed,
     ];
     let full = |usage| Waitpoint {
         usage,
