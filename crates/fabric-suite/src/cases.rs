@@ -225,6 +225,7 @@ macro_rules! fabric_cases {
                 a_yes_is_a_signal_named_approved,
                 a_no_is_a_signal_named_rejected,
                 a_decision_is_made_once,
+                a_decision_is_never_one_signal_too_many,
                 there_is_nothing_to_decide_at_an_unknown_waitpoint,
                 everything_that_waits_for_a_person_is_listed,
                 what_was_decided_is_no_longer_listed,

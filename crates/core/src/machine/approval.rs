@@ -1,7 +1,7 @@
 //! What waits for a person, and the person's yes or no.
 
 use super::context::Context;
-use super::signal::{self, Target};
+use super::signal::{self, Sender, Target};
 use super::step::Step;
 use crate::command::signal::{Approval, Decide, DeliverSignal, Delivered, Verdict};
 use crate::error::Rejection;
@@ -26,7 +26,7 @@ pub fn decide(target: Target<'_>, command: &Decide, context: &Context) -> Result
         idempotency_key: command.idempotency_key.clone(),
         correlation_id: None,
     };
-    signal::deliver(target, &signal, context)
+    signal::deliver_from(Sender::Person, target, &signal, context)
 }
 
 fn who(actor: &Actor) -> Identity {

@@ -241,7 +241,8 @@ pub struct Counts {
     pub replays: u32,
     /// Leases in a row that came back without a single fenced call.
     pub unconfirmed_returns: u32,
-    /// Signals accepted at waitpoints of its suspensions; those buffered at pending ones are counted beside the record.
+    /// Signals accepted at waitpoints of its suspensions but for a person's decisions; those buffered at pending ones are
+    /// counted beside the record.
     pub signals: u32,
 }
 
