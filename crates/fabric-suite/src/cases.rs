@@ -208,6 +208,7 @@ macro_rules! fabric_cases {
                 a_count_counts_different_signals,
                 a_count_counts_different_waitpoints,
                 a_count_counts_different_sources,
+                sources_nobody_vouches_for_count_as_one,
                 signals_at_once_resume_once,
                 a_signal_is_recognised_by_its_id,
                 a_signal_is_recognised_by_its_key_for_a_while,

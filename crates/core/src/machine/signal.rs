@@ -18,7 +18,7 @@ use crate::keyring::KeyRing;
 use crate::limits::SIGNAL_PAYLOAD_BYTES_MAX;
 use crate::name::NAME_BYTES_MAX;
 use crate::record::{
-    Actor, BlobKey, CounterKey, Execution, Happening, Phase, Record, ResumedBy, Signal, SignalEffect, SignalKeyRecord,
+    BlobKey, CounterKey, Execution, Happening, Phase, Record, ResumedBy, Signal, SignalEffect, SignalKeyRecord,
     Waitpoint, WaitpointUse,
 };
 use crate::time::Timestamp;
@@ -205,7 +205,9 @@ fn buffer(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal
     change.finish(outcome)
 }
 
+/// A caller that somebody vouches for is the source, whatever it says.
 fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -> Signal {
+    let verified = change.context.actor.identity();
     Signal {
         id: command.signal_id,
         execution_id: change.after.id,
@@ -213,8 +215,8 @@ fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -
         name: command.signal_name.clone(),
         category: command.category.clone(),
         source_type: command.source_type.clone(),
-        source_identity: command.source_identity.clone(),
-        source_verified: change.context.actor != Actor::Anonymous,
+        source_verified: verified.is_some(),
+        source_identity: verified.unwrap_or_else(|| command.source_identity.clone()),
         correlation_id: command.correlation_id.clone(),
         idempotency_key: command.idempotency_key.clone(),
         accepted_at: change.now,

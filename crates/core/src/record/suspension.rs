@@ -102,7 +102,7 @@ pub enum Distinct {
     Waitpoints,
     /// They are different signals.
     Signals,
-    /// They came from different sources.
+    /// They came from different sources that somebody vouches for; all other sources are one together.
     Sources,
 }
 

@@ -81,9 +81,9 @@ pub struct Signal {
     pub category: String,
     /// What kind of thing sent it.
     pub source_type: String,
-    /// Who sent it.
+    /// Who sent it: by the credential it came with, or else as the sender claims.
     pub source_identity: Identity,
-    /// Whether a credential vouched for the identity.
+    /// Whether a credential vouched for the identity; otherwise it is only claimed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub source_verified: bool,
     /// The sender's id for tying things together.
