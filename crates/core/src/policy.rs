@@ -52,7 +52,7 @@ pub struct Policy {
     /// How long it is kept once terminal.
     #[serde(rename = "retention_ms", skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
-    /// Signals it accepts in its whole life.
+    /// Signals it accepts in its whole life, besides a person's decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_signals_per_execution: Option<u32>,
 }

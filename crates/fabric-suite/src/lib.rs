@@ -80,6 +80,9 @@ pub trait Harness: Send + Sync {
     /// The fabric.
     fn fabric(&self) -> Arc<dyn Fabric>;
 
+    /// The same fabric for a caller whose credential gave it this identity.
+    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric>;
+
     /// Lets time pass, and then everything happen that is due.
     async fn advance(&self, by: Duration);
 

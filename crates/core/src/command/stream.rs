@@ -70,6 +70,6 @@ pub struct TailStream {
 pub struct StreamPage {
     /// In order.
     pub frames: Vec<Frame>,
-    /// When and why the stream ended.
+    /// When and why the stream ended; told with its last frame, or after it.
     pub closed: Option<(Timestamp, ClosedReason)>,
 }

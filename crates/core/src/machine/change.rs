@@ -135,9 +135,11 @@ impl<'a> Change<'a> {
         {
             return;
         }
-        // What lies after the end of its time was nobody's, however late that end was noticed.
-        let ran_out_at = lease.timeout_at.unwrap_or(Timestamp::MAX).min(lease.expires_at);
-        attempt.leased += self.now.min(ran_out_at).since(lease.acquired_at);
+        if lease.confirmed {
+            // What lies after the end of its time was nobody's, however late that end was noticed.
+            let ran_out_at = lease.timeout_at.unwrap_or(Timestamp::MAX).min(lease.expires_at);
+            attempt.leased += self.now.min(ran_out_at).since(lease.acquired_at);
+        }
         self.after.ended_lease = Some(EndedLease::of(lease, attempt.id, end));
         if let Some(grant_id) = lease.grant {
             self.release_slot(grant_id);
@@ -173,7 +175,12 @@ impl<'a> Change<'a> {
         let Some(attempt) = self.after.attempt.as_mut().filter(|attempt| attempt.end.is_none()) else {
             return;
         };
-        attempt.end = Some(AttemptEnd { at, state, failure });
+        attempt.end = Some(AttemptEnd {
+            at,
+            state,
+            closed,
+            failure,
+        });
         self.draft.stream_ends.push(StreamEnd {
             execution_id: self.after.id,
             attempt_index: attempt.index,

@@ -29,6 +29,7 @@ pub(crate) fn resume(change: &mut Change<'_>, by: ResumedBy, detail: Option<Stri
         signals: suspension.matched,
         at: change.now,
         by,
+        asked: None,
     });
     change.requeue(next_claim, Some(delay));
     change.note(Happening::Resumed, detail);

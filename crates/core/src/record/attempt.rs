@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AttemptId, BudgetId};
+use crate::machine::step::ClosedReason;
 use crate::name::{Category, Dimension, WorkerId, WorkerInstanceId};
 use crate::time::{Duration, Timestamp};
 
@@ -25,7 +26,7 @@ pub struct Attempt {
     pub lease_epoch: u64,
     /// When it first got a lease.
     pub started_at: Timestamp,
-    /// Leased time of the leases that have ended.
+    /// Time of its leases that were confirmed and have ended.
     pub leased: Duration,
     /// Fallback tier it runs on.
     pub tier: u32,
@@ -58,6 +59,8 @@ pub struct AttemptEnd {
     pub at: Timestamp,
     /// In which of the four ways.
     pub state: AttemptEndState,
+    /// Why its output ended; a stream without a frame is nowhere else.
+    pub closed: ClosedReason,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,

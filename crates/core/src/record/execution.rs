@@ -65,7 +65,7 @@ pub struct Execution {
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
-    /// What ended the last suspension, for the worker that continues.
+    /// What ended the last suspension, for whoever goes on from there: the same attempt, a retry or a reclaim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Resumed>,
     /// The last requests that have no identity of their own.
@@ -153,7 +153,7 @@ pub struct NextClaim {
     pub continues: bool,
     /// Fallback tier.
     pub tier: u32,
-    /// Leased time the attempt has left.
+    /// Time under confirmed leases the attempt has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// It comes back from a satisfied suspension.
@@ -244,7 +244,8 @@ pub struct Counts {
     pub replays: u32,
     /// Leases in a row that came back without a single fenced call.
     pub unconfirmed_returns: u32,
-    /// Signals accepted at waitpoints of its suspensions; those buffered at pending ones are counted beside the record.
+    /// Signals accepted at waitpoints of its suspensions but for a person's decisions; those buffered at pending ones are
+    /// counted beside the record.
     pub signals: u32,
 }
 

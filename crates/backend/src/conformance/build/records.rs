@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ff_core::command::submit::CreateExecution;
-use ff_core::digest::LeaseDigest;
+use ff_core::digest::{Digest, LeaseDigest};
 use ff_core::id::{
     AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId,
     SuspensionId, WaitpointId,
 };
+use ff_core::machine::step::ClosedReason;
 use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
     WorkerId, WorkerInstanceId,
@@ -194,6 +195,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             signals: vec![SignalId::from_uuid(store.uuid())],
             at: Timestamp::from_millis(6),
             by: ResumedBy::Operator,
+            asked: Some(Digest::of("anything", ["at all"])),
         }),
         requests: requests(store),
         outbox: effects(store),
@@ -321,6 +323,7 @@ fn attempt(store: &Store<'_>) -> Attempt {
         end: Some(AttemptEnd {
             at: Timestamp::from_millis(19),
             state: AttemptEndState::InterruptedReclaimed,
+            closed: ClosedReason::Reclaimed,
             failure: Some(failure()),
         }),
     }
@@ -397,7 +400,7 @@ fn waitpoints(store: &Store<'_>, execution_id: ExecutionId) -> Vec<Record> {
         },
         WaitpointUse::Suspension(suspension_id),
         WaitpointUse::NeverCommitted,
-        WaitpointUse::Consumed(suspension_id),
+        WaitpointUse::Consumed,
     ];
     let full = |usage| Waitpoint {
         usage,

@@ -312,6 +312,7 @@ async fn a_resumed_task_carries_its_signals_in_order_and_a_timeout_has_no_payloa
             signals: counted,
             at: START,
             by: ResumedBy::Timeout,
+            asked: None,
         });
     })
     .await;
@@ -336,6 +337,7 @@ async fn an_execution_whose_inputs_cannot_be_read_is_not_handed_over() {
             signals: vec![SignalId::from_uuid(store.mint())],
             at: START,
             by: ResumedBy::Signals,
+            asked: None,
         });
     })
     .await;
