@@ -195,6 +195,7 @@ macro_rules! conformance_cases {
                 a_reader_that_fell_too_far_behind_is_told,
                 a_reader_that_saw_what_never_was_is_told_whose_feed_it_is,
                 a_reader_that_slept_for_a_day_misses_nothing_in_silence,
+                a_reader_is_told_of_what_went_before_it_saw_any,
             }
             audit {
                 indexes_follow_the_facts_through_random_lives,
