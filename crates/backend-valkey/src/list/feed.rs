@@ -104,10 +104,10 @@ impl Feed {
         self.has_more = range.len() == chunk;
         let mut lines = raw_lines(self.partition, range)?;
         match (self.start, answer.pop()) {
-            (FeedStart::Since(began), Some(stamp)) => {
-                if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_since(began)) {
-                    return Ok(None);
-                }
+            (FeedStart::Since(began), Some(stamp))
+                if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_since(began)) =>
+            {
+                return Ok(None);
             }
             (FeedStart::After(seen), Some(entry)) => {
                 let around = raw_lines(self.partition, list(entry)?)?;

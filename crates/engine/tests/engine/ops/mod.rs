@@ -4,6 +4,7 @@ mod frames;
 mod limits;
 mod members;
 mod operate;
+mod panics;
 mod submit;
 mod support;
 mod usage;

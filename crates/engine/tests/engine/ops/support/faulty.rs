@@ -25,6 +25,7 @@ pub(crate) enum Call {
     Commit,
     Budget,
     Append,
+    Reserve,
 }
 
 /// Something that happens in the store beside the call.
@@ -34,6 +35,8 @@ pub(crate) type Meanwhile = Box<dyn FnOnce(&MemoryBackend) + Send>;
 pub(crate) enum Fault {
     /// Nothing is done.
     Down,
+    /// Nothing is done, and the call panics.
+    Panics,
     /// It is done, and then this happens before the reply is lost.
     Lost(Meanwhile),
     /// This happens first.
@@ -92,6 +95,7 @@ impl FaultyBackend {
         match self.fault(call) {
             None => Ok(work.await),
             Some(Fault::Down) => Err(Error::Unavailable("scripted".to_owned())),
+            Some(Fault::Panics) => panic!("scripted"),
             Some(Fault::After(meanwhile)) => {
                 meanwhile(&self.memory);
                 Ok(work.await)
@@ -131,7 +135,7 @@ impl Backend for FaultyBackend {
     }
 
     async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        self.memory.reserve(ask).await
+        self.with_fault(Call::Reserve, self.memory.reserve(ask)).await?
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {
