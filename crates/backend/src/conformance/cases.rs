@@ -115,6 +115,7 @@ macro_rules! conformance_cases {
                 a_member_behind_a_closed_gate_is_only_promised,
                 the_gate_comes_with_the_version_to_guard_on,
                 what_is_handed_out_is_bounded_in_bytes,
+                a_short_handful_says_whether_there_may_be_more,
                 one_task_is_handed_out_however_large_it_is,
             }
             reserve_match {

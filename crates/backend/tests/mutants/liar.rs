@@ -98,6 +98,10 @@ lies! {
     TaskWithOldVersion,
     /// A reservation looks at everything there is.
     ReserveScansEverything,
+    /// A handful that was cut short looks as if nothing was left.
+    HandfulSeemsWhole,
+    /// There always seems to be more.
+    HandfulSeemsCut,
     /// Nobody is told when the next thing is due.
     DueForgetsNext,
     /// Everything is due since just now.
@@ -434,6 +438,11 @@ impl Backend for Liar {
         }
         let mut handful = self.honest.reserve(ask).await?;
         handful.tasks.iter_mut().for_each(|task| self.distort_task(task));
+        match self.lie {
+            Lie::HandfulSeemsWhole => handful.cut = false,
+            Lie::HandfulSeemsCut => handful.cut = true,
+            _ => {}
+        }
         Ok(handful)
     }
 
