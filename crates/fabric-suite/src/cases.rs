@@ -481,6 +481,7 @@ macro_rules! fabric_cases {
                 events_outlive_what_they_tell_of,
                 a_cursor_of_something_else_is_invalid,
                 a_reader_that_comes_too_late_is_told_so,
+                a_reader_is_told_of_what_went_where_it_never_looked,
             }
             exchanges {
                 what_was_finished_is_answered_in_order,

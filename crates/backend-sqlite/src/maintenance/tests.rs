@@ -121,7 +121,7 @@ async fn the_feed_keeps_so_many_lines_of_one_day() {
         [500, 244, 200],
         "100 lines for each of two partitions"
     );
-    store.advance_clock(FEED_TTL);
+    store.advance_clock(FEED_KEPT_FOR);
     assert_eq!(tidied(&store, "", "feed").await, [200, 0]);
     assert_eq!(number(&store, "SELECT feed_floor FROM store").await, 500);
 }

@@ -115,6 +115,7 @@ macro_rules! conformance_cases {
                 a_member_behind_a_closed_gate_is_only_promised,
                 the_gate_comes_with_the_version_to_guard_on,
                 what_is_handed_out_is_bounded_in_bytes,
+                a_short_handful_says_whether_there_may_be_more,
                 one_task_is_handed_out_however_large_it_is,
             }
             reserve_match {
@@ -195,6 +196,7 @@ macro_rules! conformance_cases {
                 a_reader_that_fell_too_far_behind_is_told,
                 a_reader_that_saw_what_never_was_is_told_whose_feed_it_is,
                 a_reader_that_slept_for_a_day_misses_nothing_in_silence,
+                a_reader_is_told_of_what_went_before_it_saw_any,
             }
             audit {
                 indexes_follow_the_facts_through_random_lives,
