@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PendingWaitpoint;
+use super::{PendingWaitpoint, UsageIdentity};
+use crate::digest::Digest;
+use crate::id::BudgetId;
 use crate::limits::REQUESTS_REMEMBERED_MAX;
 use crate::name::RequestId;
 
@@ -21,8 +23,6 @@ pub enum RequestOutcome {
     Replayed,
     /// resume_execution resumed it.
     Resumed,
-    /// report_usage recorded the usage.
-    UsageRecorded,
     /// create_pending_waitpoint made this one.
     PendingWaitpoint(PendingWaitpoint),
     /// reset_budget set its usage to zero.
@@ -49,4 +49,29 @@ impl RequestLog {
         }
         self.0.push((id.clone(), outcome));
     }
+}
+
+/// The last usage reports of an execution, oldest first, so that one repeated after its lease is answered. Nothing is counted
+/// by it: the budget knows every report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReportLog(Vec<String>);
+
+impl ReportLog {
+    /// Whether this report was recorded.
+    pub fn remembers(&self, budget_id: BudgetId, identity: &UsageIdentity) -> bool {
+        self.0.contains(&name_of(budget_id, identity))
+    }
+
+    /// Remembers a report, forgetting the oldest beyond the limit.
+    pub fn remember(&mut self, budget_id: BudgetId, identity: &UsageIdentity) {
+        if self.0.len() == REQUESTS_REMEMBERED_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(name_of(budget_id, identity));
+    }
+}
+
+fn name_of(budget_id: BudgetId, identity: &UsageIdentity) -> String {
+    Digest::of("usage report", [budget_id.to_string(), identity.to_string()]).key()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ff_backend::transaction::Transaction;
-use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, GrantId, QuotaPolicyId};
+use ff_core::id::{BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, QuotaPolicyId};
 use ff_core::name::Dimension;
 use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, Record, RecordKey};
 use ff_core::time::Timestamp;
@@ -28,6 +28,8 @@ pub(crate) struct Mirror {
     pub(crate) deleted_budgets: BTreeSet<BudgetId>,
     /// Usage effects that counted at their budget.
     pub(crate) counted: BTreeSet<(BudgetId, String)>,
+    /// The effects that carried them.
+    pub(crate) charged: BTreeSet<(BudgetId, EffectId)>,
     /// Usage effects that ever stood in an outbox.
     pub(crate) owed: BTreeSet<(BudgetId, String)>,
     /// What was reported since the last reset on request.

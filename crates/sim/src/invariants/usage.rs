@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::quota::QuotaCall;
-use ff_core::command::budget::{BudgetReset, Deleted, Reported, UsageIdentity};
+use ff_core::command::budget::{BudgetReset, Deleted, Reported};
 use ff_core::error::Rejection;
 use ff_core::id::BudgetId;
 use ff_core::record::{Effect, EffectKind};
@@ -34,7 +34,11 @@ impl Deliveries {
                     .as_ref()
                     .map(|identity| (*budget_id, identity.to_string()));
                 self.reports.extend(key.clone());
-                if is_recorded(answer) {
+                // An effect that is sent again is answered as the budget stands, and counts no more.
+                let effect = report.effect_id.map(|id| (*budget_id, id));
+                let is_new = effect.is_none_or(|effect| !mirror.charged.contains(&effect));
+                if is_recorded(answer) && is_new {
+                    mirror.charged.extend(effect);
                     let usage = mirror.usage.entry(*budget_id).or_default();
                     for (dimension, delta) in &report.deltas {
                         *usage.entry(dimension.clone()).or_default() += delta;
@@ -113,13 +117,8 @@ fn report_key(effect: &Effect) -> Option<ReportKey> {
     match &effect.kind {
         EffectKind::ReleaseSlot { .. } => None,
         EffectKind::ReportUsage {
-            budget_id, dedup_key, ..
-        } => {
-            let identity = dedup_key
-                .clone()
-                .map_or(UsageIdentity::Effect(effect.id), UsageIdentity::Key);
-            Some((*budget_id, identity.to_string()))
-        }
+            budget_id, identity, ..
+        } => Some((*budget_id, identity.to_string())),
     }
 }
 
