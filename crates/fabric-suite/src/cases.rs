@@ -109,6 +109,8 @@ macro_rules! fabric_cases {
                 only_the_lease_that_was_meant_is_revoked,
                 without_a_lease_there_is_nothing_to_revoke,
                 a_repeated_request_revokes_once,
+                a_repeated_revocation_never_takes_the_next_lease,
+                a_request_may_revoke_another_lease_that_it_names,
                 an_execution_that_is_lost_too_often_fails,
                 a_holder_learns_of_a_cancellation_when_it_renews,
                 two_that_complete_at_once_are_both_answered,
@@ -213,6 +215,7 @@ macro_rules! fabric_cases {
                 a_signal_payload_has_at_most_256_kib,
                 accepted_signals_are_listed_with_what_came,
                 an_operator_resumes_whatever_the_condition_says,
+                a_repeated_resumption_never_ends_the_next_suspension,
                 only_a_suspended_execution_is_resumed,
             }
             approvals {

@@ -1,4 +1,4 @@
-//! Usage on the attempt and in the outbox, and the requests a record remembers.
+//! Usage on the attempt and in the outbox.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,7 @@ use ff_core::machine::Context;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::step::Write;
 use ff_core::name::{IdempotencyKey, RequestId};
-use ff_core::record::{
-    AMOUNT_MAX, Effect, EffectKind, Excess, Happening, Record, RequestLog, RequestOutcome, UsageIdentity,
-};
+use ff_core::record::{AMOUNT_MAX, Effect, EffectKind, Excess, Happening, Record, UsageIdentity};
 
 use crate::running::{Case, budget_id, code};
 
@@ -274,34 +272,4 @@ fn at_most_256_effects_wait_for_their_budgets() {
     assert_eq!(case.tokens(), 256 * 5);
     case.clear_outbox();
     assert_eq!(case.report(&usage).unwrap(), UsageRecorded::Now);
-}
-
-#[test]
-fn a_record_remembers_its_last_16_requests() {
-    let ids: Vec<_> = (0..17).map(|n| request(&format!("r{n}"))).collect();
-    let mut log = RequestLog::default();
-    for id in &ids[..16] {
-        log.remember(id.as_ref(), RequestOutcome::Revoked);
-    }
-    assert!(ids[..16].iter().all(|id| log.find(id.as_ref()).count() == 1));
-    log.remember(ids[16].as_ref(), RequestOutcome::Replayed);
-    assert_eq!(log.find(ids[0].as_ref()).next(), None, "the oldest is forgotten");
-    assert_eq!(log.find(ids[1].as_ref()).next(), Some(&RequestOutcome::Revoked));
-    assert_eq!(log.find(ids[16].as_ref()).next(), Some(&RequestOutcome::Replayed));
-    let before = log.clone();
-    log.remember(None, RequestOutcome::Revoked);
-    assert_eq!(log.find(None).next(), None);
-    assert_eq!(log, before);
-}
-
-#[test]
-fn one_request_id_used_for_two_operations_is_remembered_for_both() {
-    let mut log = RequestLog::default();
-    let id = RequestId::parse("again").ok();
-    log.remember(id.as_ref(), RequestOutcome::Revoked);
-    log.remember(id.as_ref(), RequestOutcome::Replayed);
-    for outcome in [RequestOutcome::Revoked, RequestOutcome::Replayed] {
-        assert!(log.remembers(id.as_ref(), &outcome), "{outcome:?}");
-    }
-    assert!(!log.remembers(None, &RequestOutcome::Revoked), "no id is no request");
 }

@@ -424,7 +424,12 @@ fn reports(store: &Store<'_>) -> ReportLog {
 fn requests(store: &Store<'_>) -> RequestLog {
     let mut log = RequestLog::default();
     let request = |text| RequestId::parse(text).ok();
-    log.remember(request("first").as_ref(), RequestOutcome::Revoked);
+    let revoked = RequestOutcome::Revoked {
+        lease_epoch: (1 << 53) - 1,
+    };
+    log.remember(request("first").as_ref(), revoked);
+    let suspension_id = SuspensionId::from_uuid(store.uuid());
+    log.remember(request("first").as_ref(), RequestOutcome::Resumed { suspension_id });
     log.remember(
         request("second").as_ref(),
         RequestOutcome::PendingWaitpoint(pending(store)),
