@@ -310,6 +310,8 @@ CREATE TABLE budget_report (
     budget_id  TEXT NOT NULL,
     key        TEXT NOT NULL,
     expires_at INTEGER NOT NULL,
+    -- The effect that was counted under the key: sent again, it is the same report.
+    effect_id  TEXT,
     PRIMARY KEY (budget_id, key)
 ) WITHOUT ROWID;
 CREATE INDEX budget_report_expiring ON budget_report (expires_at);

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::Harness;
 use crate::scene::{
     MINUTE, Scene, WORKER, all, at_once, first, fresh, key, nobody, refused, request, signal, single, submission,
-    waiting_for, with_policy,
+    under, waiting, waiting_for, with_policy,
 };
 
 pub(crate) async fn only_the_name_that_is_asked_for_counts(harness: &dyn Harness) {
@@ -328,6 +328,22 @@ pub(crate) async fn an_operator_resumes_whatever_the_condition_says(harness: &dy
     assert_eq!(scene.state(task.execution_id).await, PublicState::Resumable);
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
     assert_eq!((resumed.by, resumed.signals.len()), (ResumedBy::Operator, 0));
+}
+
+pub(crate) async fn a_repeated_resumption_never_ends_the_next_suspension(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let (task, _) = scene.asleep(under(budget)).await;
+    let id = task.execution_id;
+    assert_eq!(resume(&scene, id, "resume-1").await.unwrap(), ResumeOutcome::Now);
+    let task = scene.claim(WORKER).await;
+    for n in 0..20 {
+        scene.report(&task, budget, 0).await.unwrap();
+        scene.hand_out_once(&task, &format!("early-{n}")).await;
+    }
+    scene.suspended(&task, waiting(&task)).await;
+    assert_eq!(resume(&scene, id, "resume-1").await.unwrap(), ResumeOutcome::Already);
+    assert_eq!(scene.state(id).await, PublicState::Suspended);
 }
 
 pub(crate) async fn only_a_suspended_execution_is_resumed(harness: &dyn Harness) {

@@ -210,6 +210,7 @@ macro_rules! conformance_cases {
                 usage_above_a_limit_is_recorded_and_answered,
                 a_repeated_report_counts_once_within_its_window,
                 identities_of_two_kinds_or_budgets_never_meet,
+                an_effect_that_is_sent_again_counts_once_and_is_answered,
                 a_reset_starts_again_from_zero_once_per_request,
                 a_periodic_reset_happens_before_the_report_that_finds_it,
                 a_periodic_reset_is_due_at_its_moment,

@@ -397,7 +397,7 @@ fn from_the_beginning(asked: &mut [(Partition, FeedStart)]) {
 fn as_key(identity: UsageIdentity) -> UsageIdentity {
     let text = match identity {
         UsageIdentity::Key(key) => key.to_string(),
-        UsageIdentity::Request(id) => id.to_string(),
+        UsageIdentity::Request(id) | UsageIdentity::Call(_, id) => id.to_string(),
         UsageIdentity::Effect(id) => id.to_string(),
     };
     UsageIdentity::Key(IdempotencyKey::parse(text).expect("a key"))

@@ -1,9 +1,10 @@
 //! One run of an execution.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::BreachKind;
 use crate::id::{AttemptId, BudgetId};
 use crate::machine::step::ClosedReason;
 use crate::name::{Category, Dimension, WorkerId, WorkerInstanceId};
@@ -33,6 +34,9 @@ pub struct Attempt {
     /// Usage it reported, by budget and dimension.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usage: BTreeMap<BudgetId, BTreeMap<Dimension, u64>>,
+    /// The limits its reports were the first of it to pass.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub breached: BTreeSet<(BudgetId, Dimension, BreachKind)>,
     /// How it ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<AttemptEnd>,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, RequestLog,
-    Resumed, Success, Suspension, is_default,
+    Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, ReportLog,
+    RequestLog, Resumed, Success, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
@@ -71,6 +71,9 @@ pub struct Execution {
     /// The last requests that have no identity of their own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub requests: RequestLog,
+    /// Its last usage reports.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reports: ReportLog,
     /// Effects on other partitions not yet known to have arrived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outbox: Vec<Effect>,

@@ -173,6 +173,10 @@ happenings! {
     TagsChanged => "tags_changed",
     /// Usage was reported.
     UsageReported => "usage_reported",
+    /// Its attempt passed a soft limit of a budget for the first time.
+    SoftBreach => "soft_breach",
+    /// Its attempt passed a hard limit of a budget for the first time.
+    HardBreach => "hard_breach",
     /// It joined a flow.
     MemberAdded => "member_added",
     /// A flow was created.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::quota::QuotaCall;
-use ff_core::command::budget::{BudgetReset, Deleted, UsageIdentity};
+use ff_core::command::budget::{BudgetReset, Deleted};
 use ff_core::id::BudgetId;
 use ff_core::record::{Effect, EffectKind};
 
@@ -104,13 +104,8 @@ fn report_key(effect: &Effect) -> Option<ReportKey> {
     match &effect.kind {
         EffectKind::ReleaseSlot { .. } => None,
         EffectKind::ReportUsage {
-            budget_id, dedup_key, ..
-        } => {
-            let identity = dedup_key
-                .clone()
-                .map_or(UsageIdentity::Effect(effect.id), UsageIdentity::Key);
-            Some((*budget_id, identity.to_string()))
-        }
+            budget_id, identity, ..
+        } => Some((*budget_id, identity.to_string())),
     }
 }
 

@@ -16,13 +16,14 @@ use ff_core::name::{
 };
 use ff_core::policy::Retention;
 use ff_core::record::{
-    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, CancelFlowPolicy, CancelSource, Cause, Counts, Delay,
-    DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect, EffectKind,
-    EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold, IdempotencyScope,
-    Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome, OutcomeKind,
-    PendingWaitpoint, Phase, Progress, ReasonCode, Record, RequestLog, RequestOutcome, ResumeCondition, Resumed,
-    ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest, SubmissionKeyRecord, Success, Suspension,
-    Tags, TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
+    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, BreachKind, CancelFlowPolicy, CancelSource, Cause,
+    Counts, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect,
+    EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold,
+    IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome,
+    OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
+    ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest,
+    SubmissionKeyRecord, Success, Suspension, Tags, TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef,
+    WaitpointUse,
 };
 use ff_core::time::{Duration, Timestamp};
 
@@ -198,6 +199,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             asked: Some(Digest::of("anything", ["at all"])),
         }),
         requests: requests(store),
+        reports: reports(store),
         outbox: effects(store),
         follow_ups: FollowUps {
             resolve_edges: true,
@@ -318,8 +320,9 @@ fn attempt(store: &Store<'_>) -> Attempt {
         tier: 1,
         usage: BTreeMap::from([(
             BudgetId::from_uuid(store.uuid()),
-            BTreeMap::from([(dimension, (1 << 53) - 1)]),
+            BTreeMap::from([(dimension.clone(), (1 << 53) - 1)]),
         )]),
+        breached: [(BudgetId::from_uuid(store.uuid()), dimension, BreachKind::Soft)].into(),
         end: Some(AttemptEnd {
             at: Timestamp::from_millis(19),
             state: AttemptEndState::InterruptedReclaimed,
@@ -421,10 +424,21 @@ fn pending(store: &Store<'_>) -> PendingWaitpoint {
     }
 }
 
+fn reports(store: &Store<'_>) -> ReportLog {
+    let mut log = ReportLog::default();
+    log.remember(BudgetId::from_uuid(store.uuid()), &UsageIdentity::Key(key("usage")));
+    log
+}
+
 fn requests(store: &Store<'_>) -> RequestLog {
     let mut log = RequestLog::default();
     let request = |text| RequestId::parse(text).ok();
-    log.remember(request("first").as_ref(), RequestOutcome::Revoked);
+    let revoked = RequestOutcome::Revoked {
+        lease_epoch: (1 << 53) - 1,
+    };
+    log.remember(request("first").as_ref(), revoked);
+    let suspension_id = SuspensionId::from_uuid(store.uuid());
+    log.remember(request("first").as_ref(), RequestOutcome::Resumed { suspension_id });
     log.remember(
         request("second").as_ref(),
         RequestOutcome::PendingWaitpoint(pending(store)),
@@ -440,7 +454,8 @@ fn effects(store: &Store<'_>) -> Vec<Effect> {
     let usage = EffectKind::ReportUsage {
         budget_id: BudgetId::from_uuid(store.uuid()),
         deltas: BTreeMap::from([(Dimension::parse("cents").expect("a dimension"), 0)]),
-        dedup_key: Some(key("usage")),
+        attempt_index: 3,
+        identity: UsageIdentity::Call(store.id(), RequestId::parse("usage").expect("a request id")),
     };
     [slot, usage]
         .map(|kind| Effect {
