@@ -48,6 +48,18 @@ mutants:
 rows:
     cargo test -p ff-engine --test engine rows -- --nocapture
 
+# Simulated worlds from a random seed on, until one does not hold
+sim:
+    cargo run --release -p ff-sim
+
+# One simulated world, with everything that happened
+sim-seed seed:
+    cargo run --release -p ff-sim -- --seed {{seed}}
+
+# Some simulated worlds on all cores, and what each one broke
+sim-seeds from count:
+    cargo run --release -p ff-sim -- --from {{from}} --count {{count}}
+
 # Start the engine on an embedded store
 dev *args:
     cargo run -q -p ff-cli -- dev {{args}}

@@ -133,10 +133,13 @@ CREATE TABLE feed (
     millis    INTEGER NOT NULL,
     line      TEXT NOT NULL
 );
--- The last row of each partition that was trimmed: a reader who saw it missed nothing.
+-- The last row of each partition that was trimmed, when it was written, and when it was trimmed: a reader who saw it, or who
+-- began later, missed nothing.
 CREATE TABLE feed_trimmed (
-    partition INTEGER PRIMARY KEY,
-    row       INTEGER NOT NULL
+    partition  INTEGER PRIMARY KEY,
+    row        INTEGER NOT NULL,
+    millis     INTEGER NOT NULL,
+    trimmed_at INTEGER NOT NULL
 );
 
 CREATE TABLE attempt (
@@ -307,6 +310,8 @@ CREATE TABLE budget_report (
     budget_id  TEXT NOT NULL,
     key        TEXT NOT NULL,
     expires_at INTEGER NOT NULL,
+    -- The effect that was counted under the key: sent again, it is the same report.
+    effect_id  TEXT,
     PRIMARY KEY (budget_id, key)
 ) WITHOUT ROWID;
 CREATE INDEX budget_report_expiring ON budget_report (expires_at);

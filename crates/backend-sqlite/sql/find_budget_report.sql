@@ -1,3 +1,3 @@
--- Whether a usage report was counted before and is still remembered.
+-- The effect that was counted under this name, while it is remembered; null if it was none.
 -- Takes budget id, key, now.
-SELECT EXISTS (SELECT 1 FROM budget_report WHERE budget_id = ?1 AND key = ?2 AND expires_at > ?3)
+SELECT effect_id FROM budget_report WHERE budget_id = ?1 AND key = ?2 AND expires_at > ?3

@@ -1,3 +1,3 @@
--- The last row of a partition's feed that was trimmed.
+-- The last row of a partition's feed that was trimmed, when it was written, and when it was trimmed.
 -- Takes the partition.
-SELECT row FROM feed_trimmed WHERE partition = ?1
+SELECT row, millis, trimmed_at FROM feed_trimmed WHERE partition = ?1

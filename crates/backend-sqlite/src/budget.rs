@@ -3,9 +3,9 @@
 use ff_backend::Result;
 use ff_backend::budget::{BudgetAnswer as Answer, BudgetCall as Call, BudgetReply};
 use ff_backend::hint::Hint;
-use ff_core::command::budget::{BudgetView, CreateBudget, Remember, UsageIdentity, UsageReport};
+use ff_core::command::budget::{BudgetView, CreateBudget, Remember, UsageReport};
 use ff_core::error::Rejection;
-use ff_core::id::BudgetId;
+use ff_core::id::{BudgetId, EffectId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::budget;
 use ff_core::name::Namespace;
@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::backend::SqliteBackend;
 use crate::batch::Batch;
 use crate::key::index;
+use crate::queues::parse;
 use crate::record::{from_json, to_json};
 
 /// What a call came to, if the store did not fail.
@@ -125,28 +126,38 @@ impl Batch<'_> {
 
     fn report_usage(&mut self, id: BudgetId, report: &UsageReport) -> Answered {
         let now = self.now;
-        let seen = match &report.identity {
-            Some(identity) => self.is_remembered(id, identity)?,
-            None => false,
-        };
-        let mut remember = None;
+        let seen = self.counted_before(id, report)?;
+        let mut remember = Vec::new();
         let answer = self.change_budget(id, |budget| {
-            let reported = budget::report_usage(budget, report, seen, now)?;
+            let reported = budget::report_usage(budget, report, &seen, now)?;
             remember = reported.remember;
             Ok(Answer::Reported(reported.outcome))
         })?;
-        if let Some(Remember { identity, until }) = remember {
-            let params = (id.to_string(), identity.to_string(), until.as_millis());
+        for Remember {
+            identity,
+            effect_id,
+            until,
+        } in remember
+        {
+            let effect_id = effect_id.map(|id| id.to_string());
+            let params = (id.to_string(), identity.to_string(), until.as_millis(), effect_id);
             self.run(include_str!("../sql/put_budget_report.sql"), params)?;
         }
         Ok(answer)
     }
 
-    fn is_remembered(&self, id: BudgetId, identity: &UsageIdentity) -> rusqlite::Result<bool> {
+    /// The effects that were counted under the names of a report.
+    fn counted_before(&self, id: BudgetId, report: &UsageReport) -> rusqlite::Result<Vec<Option<EffectId>>> {
         let mut statement = self.statement(include_str!("../sql/find_budget_report.sql"))?;
-        statement.query_row((id.to_string(), identity.to_string(), self.now.as_millis()), |row| {
-            row.get(0)
-        })
+        let mut counted = Vec::new();
+        for (identity, _) in report.names() {
+            let params = (id.to_string(), identity.to_string(), self.now.as_millis());
+            let effect_id: Option<Option<String>> = statement.query_row(params, |row| row.get(0)).optional()?;
+            if let Some(effect_id) = effect_id {
+                counted.push(effect_id.map(|id| parse(&id)).transpose()?);
+            }
+        }
+        Ok(counted)
     }
 
     /// Writes a budget that changed, and tells what that does to its timer and generation.

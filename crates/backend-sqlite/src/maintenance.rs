@@ -1,8 +1,8 @@
 //! Cleaning up behind the calls, little by little: each run is short, so that no write waits long for it.
 
+use ff_backend::query::FEED_KEPT_FOR;
 use ff_core::limits::GRANT_TTL_MAX;
 use ff_core::partition::Family;
-use ff_core::time::Duration;
 use rusqlite::{OptionalExtension, Params};
 
 use crate::batch::Batch;
@@ -11,8 +11,6 @@ use crate::batch::Batch;
 const ROWS_PER_RUN: usize = 256;
 /// Frames deleted at most in one run: they are larger than other rows.
 const FRAMES_PER_RUN: usize = 64;
-/// How long a line stays in the feed.
-const FEED_TTL: Duration = Duration::from_hours(24);
 
 /// Deletes rows of one kind, about so many at most; how many it deleted.
 type Sweep = fn(&mut Batch<'_>, usize) -> rusqlite::Result<usize>;
@@ -151,13 +149,14 @@ fn trim_feed(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
     let partitions = u64::from(batch.shared.counts.count(Family::Flow));
     let kept = i64::try_from(batch.shared.feed_lines_max.saturating_mul(partitions)).unwrap_or(i64::MAX);
     let too_many = last.unwrap_or(0).saturating_sub(kept);
-    let too_old = (batch.now - FEED_TTL).as_millis();
+    let too_old = (batch.now - FEED_KEPT_FOR).as_millis();
     let end = include_str!("../sql/end_of_old_feed.sql");
     let Some(end): Option<i64> = first(batch, end, (limit, too_old, too_many))? else {
         return Ok(0);
     };
+    let floor = include_str!("../sql/move_feed_floor.sql");
+    batch.run(floor, (end, batch.now.as_millis()))?;
     batch.run(include_str!("../sql/note_trimmed_feed.sql"), [end])?;
-    batch.run(include_str!("../sql/move_feed_floor.sql"), [end])?;
     count(batch, include_str!("../sql/delete_feed.sql"), [end])
 }
 

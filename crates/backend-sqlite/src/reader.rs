@@ -1,5 +1,6 @@
 //! Connections that read beside the writer. Each call sees the store at one moment.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -66,7 +67,8 @@ fn run(connection: &Connection, waiting: &Mutex<Receiver<Job>>) {
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match job {
-            Ok(job) => job(connection),
+            // Dropping the job tells its caller that it failed; the thread goes on for the others.
+            Ok(job) => drop(catch_unwind(AssertUnwindSafe(|| job(connection)))),
             Err(_) => return,
         }
     }
@@ -78,5 +80,19 @@ impl Drop for Readers {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_panics_is_told_so_and_the_next_one_is_answered() {
+        let readers = Readers::start(vec![Connection::open_in_memory().unwrap()]).unwrap();
+        let failed: Result<()> = readers.read(|_| panic!("a mistake")).await;
+        assert!(matches!(failed, Err(Error::Unavailable(_))), "{failed:?}");
+        let one = readers.read(|connection| connection.query_row("SELECT 1", [], |row| row.get(0)));
+        assert_eq!(one.await, Ok(1));
     }
 }

@@ -38,13 +38,18 @@ impl Batch<'_> {
                 let candidate = self.candidate(row)?;
                 bytes += candidate.input.len();
                 if bytes > RESERVE_BYTES_MAX && !tasks.is_empty() {
-                    return Ok(Handful { now: self.now, tasks });
+                    return Ok(self.handful(tasks, true));
                 }
                 let claimant = &ask.claimants[tasks.len()];
                 tasks.push(self.hand_out(ask, candidate, claimant)?);
             }
         }
-        Ok(Handful { now: self.now, tasks })
+        Ok(self.handful(tasks, false))
+    }
+
+    const fn handful(&self, tasks: Vec<Task>, cut: bool) -> Handful {
+        let now = self.now;
+        Handful { now, tasks, cut }
     }
 
     /// The rows of the best executions of a lane that the worker can run.

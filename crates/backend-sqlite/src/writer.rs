@@ -1,5 +1,6 @@
 //! The one thread that writes. It takes everything that waits, commits it in one transaction, and acknowledges after the sync.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -180,8 +181,15 @@ impl WriterThread {
             return;
         }
         let mut answers = Vec::with_capacity(jobs.len());
-        if let Err(error) = self.run_jobs(jobs, &mut answers) {
-            return self.roll_back(answers, &error);
+        // A mistake in one call must not end the thread that writes for all of them.
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run_jobs(jobs, &mut answers)));
+        let failed = match ran {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("a call panicked".to_owned()),
+        };
+        if let Some(why) = failed {
+            return self.roll_back(answers, &why);
         }
         match self.connection.execute_batch("COMMIT") {
             Ok(()) => {
@@ -211,15 +219,18 @@ impl WriterThread {
         batch.finish()
     }
 
-    /// Nothing of the batch was done, and everybody in it is told so.
-    fn roll_back(&mut self, answers: Vec<Answer>, error: &rusqlite::Error) {
-        tracing::error!("a batch failed and was rolled back: {error}");
+    /// Nothing of the batch was done, and everybody in it is told so. Who made it fail has its answer; the others did nothing
+    /// wrong and may try again.
+    fn roll_back(&mut self, answers: Vec<Answer>, why: &str) {
+        tracing::error!("a batch failed and was rolled back: {why}");
         if self.connection.execute_batch("ROLLBACK").is_err() {
-            self.stopped = Some(store_error(error).to_string());
+            self.stopped = Some(why.to_owned());
         }
         self.forget();
         for answer in answers {
-            answer(Err(store_error(error)));
+            answer(Err(Error::Unavailable(format!(
+                "another call of the batch failed: {why}"
+            ))));
         }
     }
 
@@ -304,6 +315,18 @@ mod tests {
         assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
         let refused = run(&writer, "INSERT INTO parent VALUES (1)").await;
         assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_panics_is_told_so_and_the_next_one_is_written() {
+        let writer = writer();
+        let panicking = writer.write(|batch| -> rusqlite::Result<()> {
+            batch.connection.execute_batch("INSERT INTO parent VALUES (1)")?;
+            panic!("a mistake")
+        });
+        let failed = panicking.await;
+        assert!(matches!(failed, Err(Error::Unavailable(_))), "{failed:?}");
+        run(&writer, "INSERT INTO parent VALUES (1)").await.unwrap();
     }
 
     #[tokio::test]

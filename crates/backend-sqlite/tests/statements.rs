@@ -19,6 +19,7 @@ const MAY_SCAN: &[&str] = &[
     "update_store.sql",
     "move_feed_floor.sql",
     "list_feed_extent.sql",
+    "list_feed_moment.sql",
     "last_feed_line.sql",
     "end_of_old_feed.sql",
     "first_leftover.sql",

@@ -1,8 +1,8 @@
 -- Budgets. The rules of a usage report are those of core/src/machine/budget, function by function.
 --
 -- use_budgets: reports usage and reads, in order. read_budgets: the same with readings only.
--- ask[4]: items, each {prefix, id} for a reading, or {prefix, id, deltas, identity or false, dedup_window_ms}
---   deltas: dimension, amount, dimension, amount …, sorted
+-- ask[4]: items, each {prefix, id} for a reading, or {prefix, id, deltas, names, effect id or false}
+--   deltas: dimension, amount, dimension, amount …, sorted   names: identity, window_ms, identity, window_ms …
 -- answers, one each: the fields as name, value …, or {outcome, excesses}
 --   outcome: not_found, gone, already_applied, ok, soft, hard   excesses: {dimension, current, limit} …
 --
@@ -103,30 +103,44 @@ local function note_breach(fields, kind, first)
   end
 end
 
--- Whether a report was counted before. The moment decides; that the key goes away only saves memory.
-local function is_seen(key)
-  local seen_until = call('GET', key)
-  return seen_until and tonumber(seen_until) > now
+-- Whether a report was counted before under one of its names, and whether by the very same effect. The moment decides; that
+-- the key goes away only saves memory.
+local function seen_before(seen, names, effect)
+  local is_seen, is_sent_again = false, false
+  for i = 1, #names, 2 do
+    local seen_until, by = string.match(call('GET', seen .. names[i]) or '', '^(%d+) ?(.*)$')
+    if seen_until and tonumber(seen_until) > now then
+      is_seen = true
+      if effect and by == effect then is_sent_again = true end
+    end
+  end
+  return is_seen, is_sent_again
 end
 
-local function remember(key, window_ms)
-  if window_ms <= 0 then return end
-  call('SET', key, moment_in(window_ms), 'PX', integer(window_ms))
+local function remember(seen, names, effect)
+  for i = 1, #names, 2 do
+    local window_ms = names[i + 1]
+    if window_ms > 0 then
+      call('SET', seen .. names[i], moment_in(window_ms) .. ' ' .. (effect or ''), 'PX', integer(window_ms))
+    end
+  end
 end
 
 -- report_usage
 local function report_usage(touched, item)
-  local prefix, id, deltas, identity, window_ms = unpack(item)
+  local prefix, id, deltas, names, effect = unpack(item)
   local fields = touch(touched, prefix, 'budget:' .. id).fields
   if not fields.revision then return {'not_found', {}} end
   if fields.deleted_at then return {'gone', {}} end
-  local seen = identity and prefix .. 'seen:' .. id .. ':' .. identity
-  if seen and is_seen(seen) then return {'already_applied', {}} end
+  local seen = prefix .. 'seen:' .. id .. ':'
+  local is_seen, is_sent_again = seen_before(seen, names, effect)
+  if is_seen and not is_sent_again then return {'already_applied', {}} end
   settle(fields)
+  if is_sent_again then return {judge_usage(fields, deltas)} end
   add_usage(fields, deltas)
   local outcome, excesses = judge_usage(fields, deltas)
   if outcome ~= 'ok' then note_breach(fields, outcome, excesses[1]) end
-  if seen then remember(seen, window_ms) end
+  remember(seen, names, effect)
   return {outcome, excesses}
 end
 

@@ -2,7 +2,7 @@
 
 local DUE = 'due'            -- sorted set: records by the moment they need attention
 local NUDGED = 'nudged'      -- sorted set: records that were nudged, by when
-local STAMPS = 'stamps'      -- hash: the last nudge of each record; field "last" counts nudges, "told" lines of the feed
+local STAMPS = 'stamps'      -- hash: the last nudge of each record; field "last" counts nudges, "told" lines of the feed, "trimmed" is when its last one was dropped, and its time
 local QUEUES = 'queues'      -- sorted set, by name: non-empty queues with their signatures
 local CAUSES = 'causes'      -- set: what holds work back here
 local EXECUTIONS = 'executions'  -- sorted set: executions by creation

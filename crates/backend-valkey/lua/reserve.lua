@@ -83,8 +83,8 @@ local function stamp(ask, prefix, name, claimant, bytes_left)
   local found = call('HMGET', key, 'version', 'body', 'attempt', 'lines', 'input', 'input_type')
   local input = found[5] or ''
   if bytes_left and #input > bytes_left then return nil, true end
-  local index, free, attempt, timeout, cap, updated, epoch, state, lane, kind, flow =
-    string.match(found[3] or '', '^(%d+) next (%d) (%S+) (%S+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S*)$')
+  local index, free, attempt, cap, updated, epoch, state, lane, kind, flow =
+    string.match(found[3] or '', '^(%d+) next (%d) (%S+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S*)$')
   if not index then return nil end
   local at, at_text = now, now_text
   if tonumber(updated) > now then at, at_text = tonumber(updated), updated end
@@ -96,7 +96,6 @@ local function stamp(ask, prefix, name, claimant, bytes_left)
   local leased = ask[5] and free == '1' and (flow == '' or ask[7][gate_state])
   local expires_at = at + (leased and claimant[2] or claimant[3])
   local due = expires_at
-  if leased and timeout ~= '-' then due = earlier(due, at + tonumber(timeout)) end
   if cap == 'now' then due = at elseif cap ~= '-' then due = earlier(due, tonumber(cap)) end
   local due_text = integer(due)
   local version = integer(string.match(found[1], '^%d+') + 1) .. '-' .. ask[4]

@@ -32,13 +32,17 @@ local function feed(prefix, about, text)
   lines[#lines + 1] = about .. text
 end
 
--- Drops the oldest entries until at most `keep` lines are left; `told` were ever told.
-local function trim_feed(key, told, keep)
+-- Drops the oldest entries until at most `keep` lines are left; `told` were ever told. Notes when, and of which time the last
+-- one was: who has seen none of the feed asks whether it missed one.
+local function trim_feed(prefix, told, keep)
+  local key, dropped = prefix .. FEED, nil
   local oldest = call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
   while oldest and tonumber(string.match(oldest[1], '%d+$')) <= told - keep do
-    call('XDEL', key, oldest[1])
+    dropped = oldest[1]
+    call('XDEL', key, dropped)
     oldest = call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
   end
+  if dropped then call('HSET', prefix .. STAMPS, 'trimmed', now_text .. ' ' .. string.match(dropped, '^%d+')) end
 end
 
 -- Writes an entry: its id is the time and the number of its first line, so that positions never go back.
@@ -62,7 +66,7 @@ local function settle_feeds()
       first = first + ENTRY_LINES_MAX
     end
     if math.floor(told / TRIM_EVERY) ~= math.floor((told - count) / TRIM_EVERY) then
-      trim_feed(key, told, feed_lines_max - TRIM_EVERY)
+      trim_feed(prefix, told, feed_lines_max - TRIM_EVERY)
     end
     hint('f ' .. prefix)
   end

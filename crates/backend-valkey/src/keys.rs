@@ -58,6 +58,8 @@ pub(crate) const CAUSES: &str = "causes";
 pub(crate) const DEPTH: &str = "depth";
 /// What happened.
 pub(crate) const FEED: &str = "feed";
+/// The hash that counts nudges and lines of the feed.
+pub(crate) const STAMPS: &str = "stamps";
 
 /// What every key of a partition begins with.
 pub(crate) fn prefix(partition: Partition) -> String {

@@ -71,6 +71,13 @@ impl Hand {
         !(failed || self.claimants.is_empty() || self.full || self.in_vain > SOURCES_MAX)
     }
 
+    /// Whether there may be more for those who got nothing. A visit that failed may have left everything where it was, and the
+    /// queues behind it were not looked into.
+    const fn is_cut(&self) -> bool {
+        let gave_up = self.full || self.in_vain > SOURCES_MAX;
+        self.failure.is_some() || (gave_up && !self.claimants.is_empty() && !self.tasks.is_empty())
+    }
+
     /// Whether nothing was taken, and nobody was silent who may have something.
     fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.silent.is_empty()
@@ -142,14 +149,18 @@ impl Shared {
             }
         }
         // What was taken is handed out, whatever happened elsewhere.
-        if let Some(failure) = hand.failure.filter(|_| hand.tasks.is_empty()) {
+        if let Some(failure) = hand.failure.take_if(|_| hand.tasks.is_empty()) {
             return Err(failure);
         }
         let now = match self.estimated_now() {
             Some(now) => now,
             None => self.ping().await?,
         };
-        Ok(Handful { now, tasks: hand.tasks })
+        Ok(Handful {
+            now,
+            cut: hand.is_cut(),
+            tasks: hand.tasks,
+        })
     }
 
     /// Asks for much in several calls at once: while one reply is read, the server works on the next.

@@ -6,7 +6,7 @@ use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::record::{Attempt, Cause, Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint};
 use ff_core::state::PublicState;
-use ff_core::time::Timestamp;
+use ff_core::time::{Duration, Timestamp};
 use std::collections::BTreeMap;
 
 use crate::transaction::Version;
@@ -61,13 +61,12 @@ pub enum Listing {
     Signals(ExecutionId),
     /// The history of an execution or flow, oldest first.
     History(HistorySubject),
-    /// The feeds of partitions, each named once with the last position the reader saw of it (`None`: from the oldest line
-    /// kept). Oldest first inside a partition, in any order across them, but so that no feed, however long, keeps the lines
-    /// of another from ever being seen.
+    /// The feeds of partitions, each named once with where it is read from. Oldest first inside a partition, in any order
+    /// across them, but so that no feed, however long, keeps the lines of another from ever being seen.
     ///
     /// There are no cursors: a page has no next one, and a reader goes on by asking again with the last positions it saw,
-    /// until a page is empty.
-    Feed(Vec<(Partition, Option<FeedPosition>)>),
+    /// until a page is empty. A feed that dropped a line the reader has not seen refuses.
+    Feed(Vec<(Partition, FeedStart)>),
     /// Executions blocked by a cause, best score first across the partitions.
     Blocked {
         /// Where.
@@ -203,6 +202,38 @@ pub struct FeedPosition {
     pub millis: u64,
     /// Tells lines of one millisecond apart.
     pub sequence: u64,
+}
+
+/// From where a feed is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedStart {
+    /// From the oldest line kept: the reader begins.
+    Oldest,
+    /// From the oldest line that was kept at this moment, the `now` of the reader's first page: it has seen no line of this
+    /// feed since.
+    Since(Timestamp),
+    /// After the last line the reader saw.
+    After(FeedPosition),
+}
+
+/// How long a feed keeps a line at least, unless there are too many.
+pub const FEED_KEPT_FOR: Duration = Duration::from_hours(24);
+
+/// The last line a feed dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedTrim {
+    /// When it was written.
+    pub written_at: Timestamp,
+    /// When it was dropped.
+    pub dropped_at: Timestamp,
+}
+
+impl FeedTrim {
+    /// Whether somebody who began at this moment could have read the line then, or later. A line whose time was over belongs
+    /// to nobody any more, whenever it is dropped.
+    pub fn is_missed_since(self, began: Timestamp) -> bool {
+        self.dropped_at >= began && !(self.written_at + FEED_KEPT_FOR).has_come(began)
+    }
 }
 
 /// A line of a partition's feed with its place.

@@ -35,6 +35,9 @@ pub struct Handful {
     pub now: Timestamp,
     /// In the order they were taken.
     pub tasks: Vec<Task>,
+    /// They are fewer than there may be: no more bytes may be handed out, or part of the store did not answer. Otherwise fewer
+    /// than were wanted says that nothing is left.
+    pub cut: bool,
 }
 
 /// One execution handed out.

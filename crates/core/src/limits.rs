@@ -86,7 +86,7 @@ pub const FALLBACK_TIERS_MAX: usize = 64;
 pub const OUTBOX_MAX: usize = 256;
 /// Most history lines kept per execution.
 pub const HISTORY_LINES_MAX: usize = 1_000;
-/// Most request ids remembered per record.
+/// Most request ids remembered per record and operation.
 pub const REQUESTS_REMEMBERED_MAX: usize = 16;
 
 /// Most records a follow-up touches in one transaction.

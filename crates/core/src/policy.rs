@@ -52,7 +52,7 @@ pub struct Policy {
     /// How long it is kept once terminal.
     #[serde(rename = "retention_ms", skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
-    /// Signals it accepts in its whole life.
+    /// Signals it accepts in its whole life, besides a person's decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_signals_per_execution: Option<u32>,
 }
@@ -333,6 +333,15 @@ impl Retention {
         match self {
             Retention::For(duration) => Some(duration),
             Retention::Forever(Never::Never) => None,
+        }
+    }
+
+    /// The longer of this and another time to keep; `None` is for ever.
+    #[must_use]
+    pub fn at_least(self, other: Option<Duration>) -> Retention {
+        match self.duration().zip(other) {
+            Some((own, other)) => Retention::For(own.max(other)),
+            None => Retention::Forever(Never::Never),
         }
     }
 }

@@ -148,6 +148,7 @@ fn a_waitpoint_requires_the_names_its_condition_asks_for() {
 struct Sent {
     at: usize,
     name: usize,
+    /// Whether somebody vouches for it, and who it is.
     source: (usize, usize),
 }
 
@@ -161,9 +162,9 @@ fn arrival(id: usize, sent: &Sent) -> (WaitpointKey, Signal) {
         waitpoint_id: None,
         name: name(NAMES[sent.name]),
         category: String::new(),
-        source_type: ["person", "system"][sent.source.0].to_owned(),
+        source_type: "person".to_owned(),
         source_identity: Identity::parse(["ann", "ben"][sent.source.1]).unwrap(),
-        source_verified: false,
+        source_verified: sent.source.0 == 1,
         correlation_id: None,
         idempotency_key: None,
         accepted_at: START,
@@ -253,7 +254,8 @@ fn holds_for_all(condition: &ResumeCondition, arrivals: &[(WaitpointKey, Signal)
                 .map(|(at, signal)| match distinct {
                     Distinct::Waitpoints => at.to_string(),
                     Distinct::Signals => signal.id.to_string(),
-                    Distinct::Sources => format!("{} {}", signal.source_type, signal.source_identity),
+                    Distinct::Sources if signal.source_verified => format!("verified {}", signal.source_identity),
+                    Distinct::Sources => "somebody".to_owned(),
                 })
                 .collect();
             different.len() >= *n as usize

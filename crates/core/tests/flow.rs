@@ -163,7 +163,11 @@ fn a_submission_repeated_after_its_flow_was_sealed_still_gets_its_first_answer()
 }
 
 fn solo(number: u128, partition: u16) -> (ExecutionId, Store) {
-    let mut store = Store::started(Assembly::Open);
+    solo_beside(number, partition, Assembly::Open)
+}
+
+fn solo_beside(number: u128, partition: u16, assembly: Assembly) -> (ExecutionId, Store) {
+    let mut store = Store::started(assembly);
     let id = ExecutionId::new(partition, Uuid::from_u128(number));
     let command = CreateExecution {
         flow_id: None,
@@ -198,6 +202,26 @@ fn a_solo_execution_joins_a_flow_and_is_counted_and_kept_with_it() {
     let step = added(&solo_store, id).unwrap();
     solo_store.land(step);
     solo_store.assert_counters();
+}
+
+#[test]
+fn what_ran_is_not_deleted_by_whoever_did_not_see_it_join() {
+    let (id, mut store) = solo_beside(9, 3, Assembly::Assembling);
+    assert!(store.claim(id, 1));
+    store.wait(Duration::from_hours(2));
+    let before = store.clone();
+    let deletion = before.about_flow(flow::advance).draft;
+    assert!(!deletion.is_empty());
+    let step = added(&store, id).unwrap();
+    store.land(step);
+    assert!(store.commit(Transaction::of(deletion, before)).is_err());
+    advance(&mut store);
+    let flow = store.flow().unwrap();
+    assert_eq!((flow.deleting, flow::due_at(&flow)), (false, None));
+    assert_eq!(
+        store.about_flow(flow::request_delete).unwrap_err().code,
+        Code::ExecutionNotTerminal
+    );
 }
 
 #[test]

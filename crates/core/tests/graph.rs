@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 
 use ff_core::command::flow::{Assembly, GraphEdge, GraphMember, GraphPart};
 use ff_core::command::submit::CreateExecution;
-use ff_core::error::Code;
+use ff_core::error::{Code, Rejection};
 use ff_core::id::ExecutionId;
 use ff_core::limits::{BATCH_ITEMS_MAX, FOLLOW_UP_CHUNK, GRAPH_EDGES_MAX};
-use ff_core::machine::graph::{self, ChunkLoaded, Plan};
+use ff_core::machine::graph::{self, Chunk, ChunkLoaded, ClosingSearch, Found, Plan};
 use ff_core::machine::step::Write;
 use ff_core::machine::{Step, flow};
 use ff_core::partition::Partition;
-use ff_core::record::{DependencyKind, EdgeGroupPolicy, OnSatisfied, Record};
+use ff_core::record::{DependencyKind, Edge, EdgeGroupPolicy, Execution, OnSatisfied};
 use ff_core::state::PublicState;
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -61,19 +61,16 @@ fn id(key: &str) -> ExecutionId {
     graph::member_id(FLOW, PARTITION, key)
 }
 
-/// Writes every chunk that is not there yet and answers how many were.
+/// Writes what is missing of every chunk and answers how many lacked something.
 fn write(store: &mut Store, part: &GraphPart, plan: &Plan) -> usize {
-    let mut written = 0;
-    for chunk in &plan.chunks {
-        if chunk.witness().is_some_and(|witness| store.has(&witness)) {
-            continue;
-        }
-        let needs = chunk.needs();
-        let executions: Vec<_> = store
-            .executions()
-            .into_iter()
-            .filter(|it| needs.contains(&it.id))
-            .collect();
+    try_write(store, part, plan).unwrap()
+}
+
+fn try_write(store: &mut Store, part: &GraphPart, plan: &Plan) -> Result<usize, Rejection> {
+    let missing = plan.missing(part, &found(&store.executions(), &store.edges()))?;
+    for chunk in &missing {
+        let (executions, edges) = (store.executions(), store.edges());
+        let chunk = chunk.missing(part, &found(&executions, &edges))?;
         let executions: Vec<_> = executions.iter().collect();
         let draft = store.about_flow(|flow, context| {
             let loaded = ChunkLoaded {
@@ -81,18 +78,40 @@ fn write(store: &mut Store, part: &GraphPart, plan: &Plan) -> usize {
                 executions: &executions,
                 known: &[],
             };
-            graph::draft(chunk, part, loaded, context).unwrap()
-        });
+            graph::draft(&chunk, part, loaded, context)
+        })?;
         let records = draft
             .writes
             .iter()
-            .filter(|write| !matches!(write, Write::Put(Record::Flow(_))))
+            .filter(|write| matches!(write, Write::Create { .. }))
             .count();
-        assert!(records <= FOLLOW_UP_CHUNK, "{records} records in one transaction");
+        assert!(records <= FOLLOW_UP_CHUNK, "{records} new records in one transaction");
         store.land(Step { outcome: (), draft });
-        written += 1;
     }
-    written
+    Ok(missing.len())
+}
+
+fn found<'a>(executions: &'a [Execution], edges: &'a [Edge]) -> Found<'a> {
+    Found::new(executions, edges)
+}
+
+/// Whether what is missing of a part closes a cycle in the store.
+fn closes(store: &Store, part: &GraphPart) -> bool {
+    let (executions, edges) = (store.executions(), store.edges());
+    let found = found(&executions, &edges);
+    let plan = graph::plan(part, PARTITION).unwrap();
+    let missing = plan.missing(part, &found).unwrap();
+    let gaining = missing.iter().flat_map(|chunk| chunk.gaining(&found));
+    let mut search = ClosingSearch::new(gaining, missing.iter().flat_map(Chunk::dependencies));
+    loop {
+        let frontier = search.next_frontier();
+        if frontier.is_empty() {
+            return search.check().is_err();
+        }
+        for node in frontier {
+            search.feed(&store.edges_from(node));
+        }
+    }
 }
 
 fn open(store: &mut Store) {
@@ -145,6 +164,88 @@ fn a_repeated_call_goes_on_where_the_first_one_stopped() {
 }
 
 #[test]
+fn a_part_sent_again_adds_what_it_has_more() {
+    let mut store = Store::started(Assembly::Assembling);
+    let send = |store: &mut Store, part: &GraphPart| write(store, part, &graph::plan(part, PARTITION).unwrap());
+    send(&mut store, &part(vec![member("a"), member("b")], vec![]));
+    let more = part(
+        vec![member("a"), member("b"), member("c")],
+        vec![edge("a", "b"), edge("b", "c")],
+    );
+    assert_eq!(send(&mut store, &more), 1);
+    assert_eq!(send(&mut store, &more), 0);
+    store.assert_counters();
+    assert_eq!(store.execution(id("b")).dependencies.unwrap().unsatisfied, 1);
+    open(&mut store);
+    for key in ["a", "b", "c"] {
+        let waiting: Vec<_> = ["a", "b", "c"]
+            .into_iter()
+            .filter(|key| store.is_queued(id(key)))
+            .collect();
+        assert_eq!(waiting, [key]);
+        store.run(id(key), End::Well);
+    }
+}
+
+#[test]
+fn what_is_there_must_be_what_the_part_says() {
+    let mut store = Store::started(Assembly::Assembling);
+    let sent = || part(vec![member("a"), member("b")], vec![edge("a", "b")]);
+    let mut send = |part: &GraphPart| try_write(&mut store, part, &graph::plan(part, PARTITION).unwrap());
+    send(&sent()).unwrap();
+    let mut other = sent();
+    other.members[1].submission.priority = 1;
+    assert_eq!(send(&other).unwrap_err().code, Code::AlreadyExists);
+    let mut other = sent();
+    other.edges[0].dependency_kind = DependencyKind::AnyTerminal;
+    assert_eq!(send(&other).unwrap_err().code, Code::AlreadyExists);
+    assert_eq!(send(&sent()).unwrap(), 0);
+}
+
+#[test]
+fn only_edges_into_members_that_are_there_can_close_a_cycle() {
+    let mut store = Store::started(Assembly::Assembling);
+    let three = || vec![member("a"), member("b"), member("c")];
+    let chain = part(three(), vec![edge("a", "b"), edge("b", "c")]);
+    write(&mut store, &chain, &graph::plan(&chain, PARTITION).unwrap());
+    assert!(!closes(&store, &part(three(), vec![edge("a", "c")])));
+    assert!(closes(&store, &part(three(), vec![edge("c", "a")])));
+    let new = |edges| {
+        let mut members = three();
+        members.extend([member("x"), member("y")]);
+        part(members, edges)
+    };
+    assert!(!closes(
+        &store,
+        &new(vec![edge("a", "x"), edge("x", "c"), edge("y", "a")])
+    ));
+    assert!(closes(
+        &store,
+        &new(vec![edge("c", "x"), edge("x", "y"), edge("y", "a")])
+    ));
+    assert!(closes(&store, &new(vec![edge("c", "x"), edge("x", "b")])));
+}
+
+#[test]
+fn a_member_is_handed_one_result_of_a_name() {
+    let called = |upstream: &'static str, name: &str| GraphEdge {
+        data_passing_ref: name.parse().ok(),
+        ..edge(upstream, "c")
+    };
+    let three = || vec![member("a"), member("b"), member("c")];
+    assert_eq!(
+        refused(&part(three(), vec![called("a", "x"), called("b", "x")])),
+        Code::InvalidInput
+    );
+    let mut store = Store::started(Assembly::Assembling);
+    let first = part(three(), vec![called("a", "x")]);
+    write(&mut store, &first, &graph::plan(&first, PARTITION).unwrap());
+    let second = part(three(), vec![called("b", "x")]);
+    let answer = try_write(&mut store, &second, &graph::plan(&second, PARTITION).unwrap());
+    assert_eq!(answer.unwrap_err().code, Code::InvalidInput);
+}
+
+#[test]
 fn a_fan_in_larger_than_a_transaction_waits_for_every_upstream() {
     let mut store = Store::started(Assembly::Assembling);
     let wide = 150;
@@ -175,31 +276,19 @@ fn a_later_part_may_depend_on_members_of_an_earlier_one_by_name_or_id() {
     assert_eq!(store.edges_into(id("c")).len(), 2);
     let stranger = part(vec![member("d")], vec![edge("nobody", "d")]);
     let plan = graph::plan(&stranger, PARTITION).unwrap();
-    let answer = store.about_flow(|flow, context| {
-        let loaded = ChunkLoaded {
-            flow,
-            executions: &[],
-            known: &[],
-        };
-        graph::draft(&plan.chunks[0], &stranger, loaded, context)
-    });
+    let answer = try_write(&mut store, &stranger, &plan);
     assert_eq!(answer.unwrap_err().code, Code::ExecutionNotInFlow);
 }
 
 #[test]
 fn a_graph_cannot_be_built_in_an_open_flow() {
-    let store = Store::started(Assembly::Open);
+    let mut store = Store::started(Assembly::Open);
     let one = part(vec![member("a")], vec![]);
     let plan = graph::plan(&one, PARTITION).unwrap();
-    let answer = store.about_flow(|flow, context| {
-        let loaded = ChunkLoaded {
-            flow,
-            executions: &[],
-            known: &[],
-        };
-        graph::draft(&plan.chunks[0], &one, loaded, context)
-    });
-    assert_eq!(answer.unwrap_err().code, Code::InvalidInput);
+    assert_eq!(
+        try_write(&mut store, &one, &plan).unwrap_err().code,
+        Code::AlreadyExists
+    );
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn a_verdict_computed_before_an_edge_was_applied_does_not_land_after_it() {
 }
 
 #[test]
-fn cancel_remaining_cancels_siblings_that_feed_no_other_open_child() {
+fn cancel_remaining_cancels_siblings_that_feed_no_other_child_that_waits() {
     let mut store = Store::started(Assembly::Open);
     let (first, alone, shared) = (store.add(1, &[]), store.add(2, &[]), store.add(3, &[]));
     let child = store.add_joining(4, &[1, 2, 3], CANCEL);
@@ -507,10 +507,26 @@ fn an_edge_resolved_in_an_earlier_life_of_an_upstream_needs_it_no_more() {
     let root = store.add(1, &[]);
     let child = store.add(2, &[1]);
     store.add(3, &[]);
-    let edge = store.edges_from(root).remove(0);
-    assert!(group::needs(&edge, &store.execution(child), id(3)));
-    assert!(!group::needs(&edge, &store.execution(child), child));
+    let needs = |store: &Store, decided| {
+        let edge = store.edges_from(root).remove(0);
+        group::needs(&edge, &store.execution(child), &store.group_counts(child), decided)
+    };
+    assert!(needs(&store, id(3)));
+    assert!(!needs(&store, child));
     store.run(root, End::Well);
-    let edge = store.edges_from(root).remove(0);
-    assert!(!group::needs(&edge, &store.execution(child), id(3)));
+    assert!(!needs(&store, id(3)));
+}
+
+#[test]
+fn who_feeds_only_decided_groups_is_cancelled_whichever_is_decided_last() {
+    for order in [[1, 3], [3, 1]] {
+        let mut store = Store::started(Assembly::Open);
+        let upstreams = [1, 2, 3].map(|number| store.add(number, &[]));
+        store.add_joining(4, &[1, 2], CANCEL);
+        store.add_joining(5, &[2, 3], CANCEL);
+        store.run(id(order[0]), End::Well);
+        assert!(store.is_queued(upstreams[1]), "the other group waits for it");
+        store.run(id(order[1]), End::Well);
+        assert_eq!(store.state(upstreams[1]), PublicState::Cancelled);
+    }
 }

@@ -458,7 +458,6 @@ fn an_ended_record_is_due_when_its_retention_is_over_and_until_it_is_gone() {
         failure: None,
         reason: None,
         cancel_source: None,
-        result_bytes: None,
         delete_at: Some(at(9)),
         deleting: false,
     };

@@ -310,14 +310,20 @@ fn no_sender_may_take_the_id_of_the_timeout_signal() {
 #[test]
 fn a_source_is_verified_when_a_credential_vouches_for_it() {
     let mut case = Case::suspended();
-    for (actor, verified) in [
-        (Actor::Anonymous, false),
-        (Actor::Client(Identity::parse("gateway").unwrap()), true),
+    let command = case.signal_command("k", "other");
+    let claimed = command.source_identity.as_str().to_owned();
+    for (actor, identity, verified) in [
+        (Actor::Anonymous, &claimed[..], false),
+        (Actor::Client(Identity::parse("gateway").unwrap()), "gateway", true),
     ] {
         case.actor = actor;
         let command = case.signal_command("k", "other");
         case.deliver(&command).unwrap();
-        assert_eq!(case.signals().pop().unwrap().source_verified, verified);
+        let signal = case.signals().pop().unwrap();
+        assert_eq!(
+            (signal.source_identity.as_str(), signal.source_verified),
+            (identity, verified)
+        );
     }
 }
 

@@ -294,6 +294,11 @@ fn a_repeated_suspend_that_was_not_needed_gets_its_first_answer() {
     let (mut case, command, first) = already_satisfied();
     assert_eq!(case.suspend(&command), Ok(first));
     assert!(case.draft.is_empty());
+    let stricter = Suspend {
+        resume_condition: ResumeCondition::OperatorOnly,
+        ..command.clone()
+    };
+    assert_eq!(code(case.suspend(&stricter)), Code::WaitpointClosed);
     case.create_pending("q").unwrap();
     let mut other = case.suspend_on("p", single("p"));
     other.waitpoints.extend(case.suspend_on("q", single("q")).waitpoints);

@@ -6,7 +6,7 @@ use ff_core::record::Actor;
 /// Who asks. A caller bound to a namespace sees nothing of any other: there, every id is an unknown one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// What histories say about who did it.
+    /// What histories say about who did it. A signal of anybody but [`Actor::Anonymous`] has a verified source.
     pub actor: Actor,
     /// The one namespace it may see; absent: all of them.
     pub namespace: Option<Namespace>,

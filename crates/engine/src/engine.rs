@@ -13,6 +13,7 @@ use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::{Actor, Execution, RecordKey};
 use ff_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::attention::Attention;
 use crate::bells::Bells;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) store: Store,
+    /// Time-ordered ids.
+    pub(crate) ids: mint::Ordered,
     pub(crate) turns: Turns,
     pub(crate) holdings: Holdings,
     pub(crate) attention: Attention,
@@ -83,6 +86,11 @@ impl Engine {
 
     pub(crate) fn host(&self) -> &dyn Host {
         &*self.shared.host
+    }
+
+    /// A fresh id, after all that were minted before it.
+    pub(crate) fn mint(&self, now: Timestamp) -> Uuid {
+        self.shared.ids.next(self.host(), now)
     }
 
     /// The circumstances of a decision about a record of the snapshot.
@@ -224,6 +232,7 @@ impl Engine {
                 store: Store::new(backend, Arc::clone(&host), config.counts),
                 config,
                 host,
+                ids: mint::Ordered::default(),
                 turns: Turns::default(),
                 holdings: Holdings::default(),
                 attention: Attention::default(),

@@ -12,13 +12,14 @@ use ff_core::fabric::On;
 use ff_core::id::{SignalId, WaitpointId};
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
-use ff_core::record::{ReasonCode, ResumeCondition, TimeoutBehavior};
+use ff_core::record::{Matcher, ReasonCode, ResumeCondition, TimeoutBehavior};
+use ff_core::state::PublicState;
 use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    MINUTE, SECOND, Scene, WORKER, all, first, fresh, nobody, other_namespace, refused, submission, waiting,
-    waiting_for,
+    MINUTE, SECOND, Scene, WORKER, all, first, fresh, nobody, other_namespace, refused, signal, single, submission,
+    waiting, waiting_for, with_policy,
 };
 use ff_core::view::SignalView;
 
@@ -73,6 +74,32 @@ pub(crate) async fn a_decision_is_made_once(harness: &dyn Harness) {
         .decide(task.execution_id, waitpoint.waitpoint_id, Verdict::Reject)
         .await;
     assert_eq!(refused(late), Code::WaitpointClosed);
+}
+
+pub(crate) async fn a_decision_is_never_one_signal_too_many(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene
+        .running(with_policy(&json!({ "max_signals_per_execution": 1 })))
+        .await;
+    let early = scene.hand_out(&task, "early").await;
+    let named = Matcher::ByName(SignalName::approved());
+    let waitpoint = scene
+        .suspended(&task, waiting_for(&task, &["answer"], single("answer", named)))
+        .await
+        .remove(0);
+    let id = task.execution_id;
+    for _ in 0..2 {
+        scene.decide(id, early.waitpoint_id, Verdict::Reject).await.unwrap();
+        scene.decide(id, waitpoint.waitpoint_id, Verdict::Reject).await.unwrap();
+    }
+    scene.send(id, &waitpoint, signal("junk")).await.unwrap();
+    let junk = scene.send(id, &waitpoint, signal("junk")).await;
+    assert_eq!(refused(junk), Code::SignalLimitExceeded);
+    scene
+        .decide(id, waitpoint.waitpoint_id, Verdict::Approve)
+        .await
+        .unwrap();
+    assert_eq!(scene.state(id).await, PublicState::Resumable);
 }
 
 pub(crate) async fn there_is_nothing_to_decide_at_an_unknown_waitpoint(harness: &dyn Harness) {

@@ -11,14 +11,15 @@ use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::payload::Payload;
 use ff_core::record::AttemptKind;
+use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::Harness;
 use crate::scene::{
-    HOUR, Scene, WORKER, at_once, claim, elsewhere, in_lane, lane, other_namespace, promptly, refused, requiring,
-    submission,
+    HOUR, SECOND, Scene, WORKER, at_once, claim, elsewhere, in_lane, lane, other_namespace, promptly, refused,
+    requiring, submission, with_policy,
 };
 
 pub(crate) async fn work_goes_to_one_worker_only(harness: &dyn Harness) {
@@ -216,6 +217,29 @@ pub(crate) async fn a_lease_nobody_used_goes_back_as_if_released(harness: &dyn H
     assert_eq!(again.fence.attempt_id, lost.fence.attempt_id);
     let view = scene.view(lost.execution_id).await;
     assert_eq!((view.counts.reclaims, view.attempt_count), (0, 1));
+}
+
+pub(crate) async fn a_lease_nobody_used_does_not_time_out_its_attempt(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let policy = json!({ "timeout_policy": { "attempt_timeout_ms": 5_000 } });
+    let lost = scene.running(with_policy(&policy)).await;
+    scene.after(Duration::from_secs(6)).await;
+    assert_eq!(scene.state(lost.execution_id).await, PublicState::Active);
+    scene.after(Duration::from_secs(4)).await;
+    let again = scene.claim("other").await;
+    assert_eq!(again.fence.attempt_id, lost.fence.attempt_id);
+}
+
+pub(crate) async fn a_lease_nobody_used_takes_no_time_of_its_attempt(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let policy = json!({ "timeout_policy": { "attempt_timeout_ms": 15_000 } });
+    let lost = scene.running(with_policy(&policy)).await;
+    scene.after(Duration::from_secs(10)).await;
+    scene.claim_and_keep().await;
+    scene.after(Duration::from_secs(14)).await;
+    assert_eq!(scene.state(lost.execution_id).await, PublicState::Active);
+    scene.after(SECOND).await;
+    assert_eq!(scene.state(lost.execution_id).await, PublicState::Failed);
 }
 
 pub(crate) async fn the_fourth_lease_in_a_row_nobody_used_is_a_reclaim(harness: &dyn Harness) {

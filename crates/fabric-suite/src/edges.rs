@@ -10,16 +10,11 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
-use ff_core::name::DataRef;
-use ff_core::payload::Payload;
 use ff_core::record::{CancelFlowPolicy, DependencyKind, EdgeState};
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
-use serde_json::json;
 
 use crate::Harness;
-use crate::scene::{
-    Scene, WORKER, all, at_once, beside, dependency, fresh, graph, into_flow, refused, retrying, submission,
-};
+use crate::scene::{Scene, WORKER, all, at_once, beside, dependency, fresh, into_flow, refused, retrying, submission};
 
 pub(crate) async fn a_member_that_depends_on_another_waits_for_it(harness: &dyn Harness) {
     let scene = Scene::new(harness);
@@ -233,19 +228,6 @@ pub(crate) async fn any_end_satisfies_who_asks_for_any(harness: &dyn Harness) {
     scene.cancel(parent).await.unwrap();
     scene.settle().await;
     assert_eq!(scene.claim(WORKER).await.execution_id, child);
-}
-
-pub(crate) async fn a_child_is_handed_the_results_it_asked_for(harness: &dyn Harness) {
-    let scene = Scene::new(harness);
-    let mut graph = graph(&[("parent", &[]), ("child", &["parent"])]);
-    graph.edges[0].data_passing_ref = Some(DataRef::parse("answer").unwrap());
-    scene.build(graph).await;
-    let parent = scene.claim(WORKER).await;
-    scene.finish(&parent).await;
-    let child = scene.claim(WORKER).await;
-    let done = Payload::json(&json!({ "done": true }));
-    assert_eq!(child.inputs, [(DataRef::parse("answer").unwrap(), done)].into());
-    assert_eq!(child.input, submission().input, "its own input is untouched");
 }
 
 pub(crate) async fn a_running_member_waits_for_what_it_spawned(harness: &dyn Harness) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
+use ff_core::id::ExecutionId;
 use ff_core::name::ExecutionKind;
 use ff_core::record::{Happening, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
@@ -14,8 +15,8 @@ use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    MINUTE, Scene, WORKER, elsewhere, first, in_lane, into_flow, lane, other_namespace, promptly, refused, submission,
-    with_policy,
+    MINUTE, Scene, WORKER, elsewhere, first, fresh, in_lane, into_flow, lane, other_namespace, promptly, refused,
+    submission, with_policy,
 };
 
 pub(crate) async fn events_of_an_execution_come_in_order(harness: &dyn Harness) {
@@ -199,6 +200,48 @@ pub(crate) async fn a_reader_that_comes_too_late_is_told_so(harness: &dyn Harnes
         Err(refusal) => assert_eq!(refusal.code, Code::CursorExpired),
         // A store may keep events for longer than a day; what it must not do is leave some out and say nothing.
         Ok(page) => assert_eq!(page.events[0].line.what, Happening::Held),
+    }
+}
+
+/// It has seen one line of one partition; the others are of partitions it has seen nothing of yet.
+pub(crate) async fn a_reader_is_told_of_what_went_where_it_never_looked(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit(in_partition(0)).await;
+    let one = ReadEvents {
+        limit: Some(1),
+        ..ReadEvents::default()
+    };
+    let before = scene.fabric.events(one.clone()).await.unwrap();
+    let mut missed = Vec::new();
+    for index in 1..4 {
+        missed.push(scene.submit(in_partition(index)).await);
+    }
+    let between = scene.fabric.events(one).await.unwrap();
+    scene.after(Duration::from_hours(25)).await;
+    scene.submit(in_partition(0)).await;
+    for cursor in [before.next, between.next] {
+        match scene.fabric.events(after(cursor)).await {
+            Err(refusal) => assert_eq!(refusal.code, Code::CursorExpired),
+            // A store may keep events for longer than a day.
+            Ok(page) => {
+                let seen: BTreeSet<_> = page.events.iter().map(|event| event.line.subject).collect();
+                let is_seen = |id: &ExecutionId| seen.contains(&HistorySubject::Execution(*id));
+                assert!(missed.iter().all(is_seen), "left out in silence");
+            }
+        }
+    }
+    let anew = scene.fabric.events(ReadEvents::default()).await.unwrap();
+    let more = scene.fabric.events(after(anew.next)).await.unwrap();
+    assert!(
+        more.events.is_empty(),
+        "who begins now misses nothing of what was gone before"
+    );
+}
+
+fn in_partition(index: u16) -> CreateExecution {
+    CreateExecution {
+        execution_id: Some(ExecutionId::new(index, fresh())),
+        ..submission()
     }
 }
 

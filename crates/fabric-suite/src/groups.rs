@@ -10,7 +10,7 @@ use ff_core::record::{EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState;
 
 use crate::Harness;
-use crate::scene::{Graph, Scene, WORKER, all, graph, refused};
+use crate::scene::{Graph, Scene, WORKER, all, graph, refused, waiting};
 
 pub(crate) async fn a_group_policy_is_fixed_by_the_first_edge(harness: &dyn Harness) {
     let scene = Scene::new(harness);
@@ -115,6 +115,58 @@ pub(crate) async fn who_feeds_another_open_child_is_not_cancelled(harness: &dyn 
         PublicState::Waiting,
         "the second child needs it"
     );
+}
+
+pub(crate) async fn who_feeds_only_decided_groups_is_cancelled(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let members: &[(&str, &[&str])] = &[
+        ("shared", &[]),
+        ("one", &[]),
+        ("two", &[]),
+        ("first", &["shared", "one"]),
+        ("second", &["shared", "two"]),
+    ];
+    let mut graph = graph(members);
+    for (member, priority) in graph.members.iter_mut().zip([9, 8, 7, 0, 0]) {
+        member.submission.priority = priority;
+        member.submission.edge_group_policy = (priority == 0).then_some(CANCELLING);
+    }
+    let graph = scene.build(graph).await;
+    let shared = scene.claim(WORKER).await;
+    assert_eq!(shared.execution_id, graph.member("shared"));
+    scene.suspended(&shared, waiting(&shared)).await;
+    let one = scene.claim(WORKER).await;
+    scene.finish(&one).await;
+    assert_eq!(
+        scene.state(shared.execution_id).await,
+        PublicState::Suspended,
+        "the second child waits for its group"
+    );
+    let two = scene.claim(WORKER).await;
+    scene.finish(&two).await;
+    assert_eq!(scene.state(graph.member("first")).await, PublicState::Waiting);
+    assert_eq!(scene.state(shared.execution_id).await, PublicState::Cancelled);
+}
+
+pub(crate) async fn who_feeds_a_running_child_that_has_yet_to_wait_is_not_cancelled(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let members: &[(&str, &[&str])] = &[("parent", &[]), ("a", &[]), ("b", &[]), ("any", &["a", "b"])];
+    let mut graph = graph(members);
+    for (member, priority) in graph.members.iter_mut().zip([9, 8, 7, 0]) {
+        member.submission.priority = priority;
+        member.submission.edge_group_policy = (priority == 0).then_some(CANCELLING);
+    }
+    let graph = scene.build(graph).await;
+    let parent = scene.claim_and_keep().await;
+    assert_eq!(parent.execution_id, graph.member("parent"));
+    scene
+        .depend(graph.flow_id, graph.member("b"), parent.execution_id)
+        .await
+        .unwrap();
+    let a = scene.claim(WORKER).await;
+    scene.finish(&a).await;
+    assert_eq!(scene.state(graph.member("any")).await, PublicState::Waiting);
+    assert_eq!(scene.state(graph.member("b")).await, PublicState::Waiting);
 }
 
 pub(crate) async fn who_runs_for_a_decided_group_is_cancelled_too(harness: &dyn Harness) {

@@ -364,6 +364,43 @@ pub(crate) async fn a_repeated_request_revokes_once(harness: &dyn Harness) {
     );
 }
 
+pub(crate) async fn a_repeated_revocation_never_takes_the_next_lease(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    let revoke = RevokeLease {
+        reason: None,
+        expected_lease_epoch: None,
+        request_id: request("revoke-1"),
+    };
+    let revoke = On::new(task.execution_id, revoke);
+    scene.fabric.revoke_lease(revoke.clone()).await.unwrap();
+    let next = scene.claim("other").await;
+    for n in 0..20 {
+        scene.report(&next, budget, 0).await.unwrap();
+        scene.hand_out_once(&next, &format!("early-{n}")).await;
+    }
+    assert_eq!(scene.fabric.revoke_lease(revoke).await.unwrap(), Revoked::Now);
+    assert_eq!(scene.complete(&next).await.unwrap(), Completed::Now);
+}
+
+pub(crate) async fn a_request_may_revoke_another_lease_that_it_names(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let revoke = |epoch| RevokeLease {
+        reason: None,
+        expected_lease_epoch: Some(epoch),
+        request_id: request("revoke-1"),
+    };
+    let revoke = |task: &Task| On::new(task.execution_id, revoke(task.fence.lease_epoch));
+    let first = revoke(&task);
+    assert_eq!(scene.fabric.revoke_lease(first.clone()).await.unwrap(), Revoked::Now);
+    let next = scene.claim("other").await;
+    assert_eq!(scene.fabric.revoke_lease(first).await.unwrap(), Revoked::Now, "again");
+    assert_eq!(scene.fabric.revoke_lease(revoke(&next)).await.unwrap(), Revoked::Now);
+    assert_eq!(refused(scene.complete(&next).await), Code::LeaseRevoked);
+}
+
 pub(crate) async fn an_execution_that_is_lost_too_often_fails(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.held(with_policy(&json!({ "max_reclaim_count": 1 }))).await;

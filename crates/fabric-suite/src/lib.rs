@@ -17,7 +17,7 @@
 //! | leases, retries, streams, usages | what a holder does, and what follows a failure |
 //! | suspensions, signals, approvals, keys | waiting for somebody, and who may end that |
 //! | operators, replays | what people do to executions |
-//! | flows, edges, groups, graphs, cancellations | executions that depend on each other |
+//! | flows, adoptions, edges, groups, graphs, inputs, cancellations | executions that depend on each other |
 //! | budgets, quotas | what may be spent, started and run |
 //! | reads, explanations, events | what is shown |
 //! | time | what happens because a moment has come, or later because of something else |
@@ -33,6 +33,7 @@
 mod cases;
 mod scene;
 
+mod adoptions;
 mod approvals;
 mod budgets;
 mod cancellations;
@@ -45,6 +46,7 @@ mod flows;
 mod grants;
 mod graphs;
 mod groups;
+mod inputs;
 mod keys;
 mod lanes;
 mod leases;
@@ -77,6 +79,9 @@ pub use cases::cases;
 pub trait Harness: Send + Sync {
     /// The fabric.
     fn fabric(&self) -> Arc<dyn Fabric>;
+
+    /// The same fabric for a caller whose credential gave it this identity.
+    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric>;
 
     /// Lets time pass, and then everything happen that is due.
     async fn advance(&self, by: Duration);

@@ -1,18 +1,18 @@
 //! Reopening what has ended.
 
 use ff_core::command::flow::{ReplayExecution, Replayed};
-use ff_core::command::lease::{Completed, Failed};
+use ff_core::command::lease::{Completed, Failed, UpdateProgress};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::machine::flow::FlowState;
 use ff_core::payload::Payload;
-use ff_core::record::{AttemptKind, CancelFlowPolicy};
+use ff_core::record::{AttemptKind, CancelFlowPolicy, EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::{AttemptState, PublicState};
 use serde_json::json;
 
 use crate::Harness;
-use crate::scene::{MINUTE, Scene, WORKER, all, refused, request, retrying, submission, with_policy};
+use crate::scene::{MINUTE, Scene, WORKER, all, graph, refused, request, retrying, submission, with_policy};
 
 pub(crate) async fn a_replayed_execution_runs_again(harness: &dyn Harness) {
     let scene = Scene::new(harness);
@@ -95,6 +95,64 @@ pub(crate) async fn the_old_result_stays_until_a_new_end_replaces_it(harness: &d
     scene.break_down(&again).await;
     let answer = scene.fabric.get_result(task.execution_id).await;
     assert_eq!(refused(answer), Code::ResultNotAvailable);
+}
+
+pub(crate) async fn a_result_does_not_come_back_with_another_replay(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let id = task.execution_id;
+    scene.complete(&task).await.unwrap();
+    let bytes = scene.view(id).await.result_bytes;
+    scene.replay(id).await.unwrap();
+    assert_eq!(scene.view(id).await.result_bytes, bytes);
+    let again = scene.claim(WORKER).await;
+    scene.break_down(&again).await;
+    scene.replay(id).await.unwrap();
+    assert_eq!(refused(scene.fabric.get_result(id).await), Code::ResultNotAvailable);
+    assert_eq!(scene.view(id).await.result_bytes, None);
+    let last = scene.claim(WORKER).await;
+    assert_eq!(refused(scene.fabric.get_result(id).await), Code::ResultNotAvailable);
+    scene.complete(&last).await.unwrap();
+    assert!(scene.fabric.get_result(id).await.is_ok());
+}
+
+pub(crate) async fn a_replay_shows_no_progress_of_the_run_before(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let progress = UpdateProgress {
+        fence: Some(task.fence),
+        pct: Some(100),
+        message: Some("done".to_owned()),
+    };
+    scene
+        .fabric
+        .update_progress(On::new(task.execution_id, progress))
+        .await
+        .unwrap();
+    scene.complete(&task).await.unwrap();
+    assert_eq!(scene.view(task.execution_id).await.progress.unwrap().pct, Some(100));
+    scene.replay(task.execution_id).await.unwrap();
+    assert!(scene.view(task.execution_id).await.progress.is_none());
+}
+
+pub(crate) async fn a_replay_leaves_what_its_group_owes(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let mut graph = graph(&[("a", &[]), ("b", &[]), ("child", &["a", "b"])]);
+    graph.members[0].submission.priority = 9;
+    graph.members[2].submission.priority = 5;
+    graph.members[2].submission.edge_group_policy = Some(EdgeGroupPolicy::AnyOf {
+        on_satisfied: OnSatisfied::CancelRemaining,
+    });
+    let graph = scene.build(graph).await;
+    let a = scene.claim(WORKER).await;
+    assert_eq!(a.execution_id, graph.member("a"));
+    // Nothing that follows is done before the child has run and is replayed.
+    scene.complete(&a).await.unwrap();
+    let child = scene.claim(WORKER).await;
+    assert_eq!(child.execution_id, graph.member("child"));
+    scene.complete(&child).await.unwrap();
+    scene.replay(child.execution_id).await.unwrap();
+    assert_eq!(scene.state(graph.member("b")).await, PublicState::Cancelled);
 }
 
 pub(crate) async fn a_relative_deadline_restarts(harness: &dyn Harness) {

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::Harness;
 use crate::scene::{
     MINUTE, Scene, WORKER, all, at_once, first, fresh, key, nobody, refused, request, signal, single, submission,
-    waiting_for, with_policy,
+    under, waiting, waiting_for, with_policy,
 };
 
 pub(crate) async fn only_the_name_that_is_asked_for_counts(harness: &dyn Harness) {
@@ -81,16 +81,47 @@ pub(crate) async fn a_count_counts_different_waitpoints(harness: &dyn Harness) {
 pub(crate) async fn a_count_counts_different_sources(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let (id, waitpoints) = counting(&scene, Distinct::Sources).await;
+    let ann = Scene::of(harness, "ann");
     for waitpoint in &waitpoints {
-        let same = scene.send(id, waitpoint, signal("vote")).await.unwrap();
+        let same = ann.send(id, waitpoint, vote_of("ann", "person")).await.unwrap();
         assert_eq!(effect(same), SignalEffect::AppendedToWaitpoint);
     }
-    let other = DeliverSignal {
-        source_identity: Identity::parse("somebody-else").unwrap(),
-        ..signal("vote")
-    };
-    let other = scene.send(id, &waitpoints[0], other).await.unwrap();
+    let pretended = ann.send(id, &waitpoints[0], vote_of("ben", "system")).await.unwrap();
+    assert_eq!(
+        effect(pretended),
+        SignalEffect::AppendedToWaitpoint,
+        "who sends it is what the credential says"
+    );
+    let ben = Scene::of(harness, "ben");
+    let other = ben.send(id, &waitpoints[0], signal("vote")).await.unwrap();
     assert_eq!(effect(other), SignalEffect::ResumeConditionSatisfied);
+    let signals = scene.fabric.list_signals(On::new(id, all())).await.unwrap().items;
+    let sources: BTreeSet<_> = signals
+        .iter()
+        .map(|view| (view.signal.source_identity.as_str(), view.signal.source_verified))
+        .collect();
+    assert_eq!(sources, BTreeSet::from([("ann", true), ("ben", true)]));
+}
+
+pub(crate) async fn sources_nobody_vouches_for_count_as_one(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (id, waitpoints) = counting(&scene, Distinct::Sources).await;
+    for (identity, source_type) in [("ann", "person"), ("ben", "person"), ("ann", "system")] {
+        let claimed = scene.send(id, &waitpoints[0], vote_of(identity, source_type)).await;
+        assert_eq!(effect(claimed.unwrap()), SignalEffect::AppendedToWaitpoint);
+    }
+    let ann = Scene::of(harness, "ann");
+    let verified = ann.send(id, &waitpoints[0], signal("vote")).await.unwrap();
+    assert_eq!(effect(verified), SignalEffect::ResumeConditionSatisfied);
+}
+
+/// A vote whose sender says who it is.
+fn vote_of(identity: &str, source_type: &str) -> DeliverSignal {
+    DeliverSignal {
+        source_identity: Identity::parse(identity).unwrap(),
+        source_type: source_type.to_owned(),
+        ..signal("vote")
+    }
 }
 
 /// An execution that waits for two votes at two waitpoints.
@@ -297,6 +328,22 @@ pub(crate) async fn an_operator_resumes_whatever_the_condition_says(harness: &dy
     assert_eq!(scene.state(task.execution_id).await, PublicState::Resumable);
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
     assert_eq!((resumed.by, resumed.signals.len()), (ResumedBy::Operator, 0));
+}
+
+pub(crate) async fn a_repeated_resumption_never_ends_the_next_suspension(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let (task, _) = scene.asleep(under(budget)).await;
+    let id = task.execution_id;
+    assert_eq!(resume(&scene, id, "resume-1").await.unwrap(), ResumeOutcome::Now);
+    let task = scene.claim(WORKER).await;
+    for n in 0..20 {
+        scene.report(&task, budget, 0).await.unwrap();
+        scene.hand_out_once(&task, &format!("early-{n}")).await;
+    }
+    scene.suspended(&task, waiting(&task)).await;
+    assert_eq!(resume(&scene, id, "resume-1").await.unwrap(), ResumeOutcome::Already);
+    assert_eq!(scene.state(id).await, PublicState::Suspended);
 }
 
 pub(crate) async fn only_a_suspended_execution_is_resumed(harness: &dyn Harness) {

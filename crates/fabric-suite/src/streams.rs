@@ -10,8 +10,10 @@ use ff_core::command::suspend::Suspend;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameBound, FrameId, FrameMode};
+use ff_core::id::FlowId;
 use ff_core::machine::step::ClosedReason;
 use ff_core::payload::Payload;
+use ff_core::record::TimeoutBehavior;
 use ff_core::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -191,6 +193,74 @@ pub(crate) async fn a_stream_says_that_its_dependencies_were_impossible(harness:
     let scene = Scene::new(harness);
     let flow = scene.empty_flow().await;
     let parent = streaming(&scene, into_flow(flow, &[])).await;
+    wait_in_vain(&scene, flow, &parent).await;
+    assert_eq!(closed(&scene, &parent).await, ClosedReason::DependencyImpossible);
+}
+
+pub(crate) async fn a_stream_without_frames_says_why_it_ended(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (mut ended, mut expected) = (Vec::new(), Vec::new());
+    let done = scene.held(submission()).await;
+    scene.complete(&done).await.unwrap();
+    ended.push(done);
+    expected.push(ClosedReason::Success);
+    let failed = scene.held(submission()).await;
+    scene.fail(&failed, "permanent").await.unwrap();
+    ended.push(failed);
+    expected.push(ClosedReason::Failure);
+    let cancelled = scene.held(submission()).await;
+    scene.cancel(cancelled.execution_id).await.unwrap();
+    ended.push(cancelled);
+    expected.push(ClosedReason::Cancelled);
+    let lost = scene.held(with_policy(&json!({ "max_reclaim_count": 0 }))).await;
+    scene.revoke(lost.execution_id).await.unwrap();
+    ended.push(lost);
+    expected.push(ClosedReason::Reclaimed);
+    let late = scene
+        .held(with_policy(
+            &json!({ "timeout_policy": { "execution_deadline_ms": 60_000 } }),
+        ))
+        .await;
+    scene.after(MINUTE).await;
+    ended.push(late);
+    expected.push(ClosedReason::Expired);
+    for behavior in [TimeoutBehavior::Fail, TimeoutBehavior::Cancel, TimeoutBehavior::Expire] {
+        ended.push(timed_out(&scene, behavior).await);
+        expected.push(ClosedReason::SuspensionTimeout);
+    }
+    let flow = scene.empty_flow().await;
+    let parent = scene.held(into_flow(flow, &[])).await;
+    wait_in_vain(&scene, flow, &parent).await;
+    ended.push(parent);
+    expected.push(ClosedReason::DependencyImpossible);
+    let mut told = Vec::new();
+    for task in &ended {
+        told.push(closed(&scene, task).await);
+    }
+    assert_eq!(told, expected);
+    for task in &ended {
+        scene.replay(task.execution_id).await.unwrap();
+    }
+    for (task, expected) in ended.iter().zip(expected) {
+        assert_eq!(closed(&scene, task).await, expected, "a replay changes nothing of it");
+    }
+}
+
+/// An execution without output whose suspension timed out.
+async fn timed_out(scene: &Scene<'_>, behavior: TimeoutBehavior) -> Task {
+    let task = scene.running(submission()).await;
+    let suspend = Suspend {
+        timeout_at: Some(task.now + MINUTE),
+        timeout_behavior: Some(behavior),
+        ..waiting(&task)
+    };
+    scene.suspended(&task, suspend).await;
+    scene.after(MINUTE).await;
+    task
+}
+
+/// A member of a flow waits for what can no longer happen.
+async fn wait_in_vain(scene: &Scene<'_>, flow: FlowId, parent: &Task) {
     let child = scene.running(into_flow(flow, &[])).await;
     scene
         .depend(flow, child.execution_id, parent.execution_id)
@@ -205,7 +275,43 @@ pub(crate) async fn a_stream_says_that_its_dependencies_were_impossible(harness:
         .wait_children(On::new(parent.execution_id, wait))
         .await
         .unwrap();
-    assert_eq!(closed(&scene, &parent).await, ClosedReason::DependencyImpossible);
+}
+
+pub(crate) async fn a_stream_is_closed_with_its_last_frame_and_not_before(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.held(submission()).await;
+    let mut ids = Vec::new();
+    for n in 0..10 {
+        ids.push(scene.append(&task, &n.to_string()).await.unwrap().frame_id);
+    }
+    scene.complete(&task).await.unwrap();
+    let seen = |page: &StreamPage| (page.frames.len(), page.closed.is_some());
+    let read = |from, to, limit| {
+        let read = ReadStream { from, to, limit };
+        scene.fabric.read_stream(On::new(attempt(&task), read))
+    };
+    let some = read(FrameBound::Start, FrameBound::End, Some(4)).await.unwrap();
+    assert_eq!(seen(&some), (4, false));
+    let exactly = read(FrameBound::Start, FrameBound::End, Some(10)).await.unwrap();
+    assert_eq!(seen(&exactly), (10, true));
+    let before = read(FrameBound::Start, FrameBound::Id(ids[8]), None).await.unwrap();
+    assert_eq!(seen(&before), (9, false));
+    let last = read(FrameBound::Id(ids[9]), FrameBound::Id(ids[9]), None)
+        .await
+        .unwrap();
+    assert_eq!(seen(&last), (1, true));
+    let tail = |after, limit| {
+        let wait = Duration::ZERO;
+        let tail = TailStream { after, wait, limit };
+        scene.fabric.tail_stream(On::new(attempt(&task), tail))
+    };
+    let (mut after, mut pages) = (None, Vec::new());
+    for _ in 0..4 {
+        let page = tail(after, Some(4)).await.unwrap();
+        after = page.frames.last().map(|frame| frame.id).or(after);
+        pages.push(seen(&page));
+    }
+    assert_eq!(pages, [(4, false), (4, false), (2, true), (0, true)]);
 }
 
 /// A running execution with some output.

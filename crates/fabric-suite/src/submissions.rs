@@ -210,6 +210,21 @@ pub(crate) async fn a_batch_is_answered_in_order(harness: &dyn Harness) {
     }
 }
 
+pub(crate) async fn a_batch_is_handed_out_in_the_order_it_was_submitted(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let answers = scene.fabric.create_executions(vec![submission(); 50]).await.unwrap();
+    let id = |answer| match answer {
+        Ok(Created::Created { execution_id: id }) => id,
+        other => panic!("not new: {other:?}"),
+    };
+    let submitted: Vec<_> = answers.into_iter().map(id).collect();
+    let mut handed_out = Vec::new();
+    while let Some(task) = scene.try_claim(WORKER).await {
+        handed_out.push(task.execution_id);
+    }
+    assert_eq!(handed_out, submitted);
+}
+
 pub(crate) async fn a_repeated_item_of_a_batch_is_a_duplicate(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let answers = scene

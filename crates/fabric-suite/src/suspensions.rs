@@ -339,6 +339,59 @@ pub(crate) async fn early_signals_count_with_later_ones(harness: &dyn Harness) {
     assert_eq!(names, ["one", "two"]);
 }
 
+pub(crate) async fn a_repeated_suspend_that_was_not_needed_is_answered_the_same(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let early = scene.hand_out(&task, "callback").await;
+    scene.send(task.execution_id, &early, signal("done")).await.unwrap();
+    let first = scene.suspend(task.execution_id, using(&task, &early)).await.unwrap();
+    let again = scene.suspend(task.execution_id, using(&task, &early)).await.unwrap();
+    assert_eq!(again, first);
+}
+
+pub(crate) async fn another_suspend_at_a_waitpoint_that_was_used_up_is_refused(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let early = scene.hand_out(&task, "callback").await;
+    scene.send(task.execution_id, &early, signal("done")).await.unwrap();
+    scene.suspend(task.execution_id, using(&task, &early)).await.unwrap();
+    let never = Matcher::ByName(SignalName::parse("never").unwrap());
+    let others = [
+        Suspend {
+            resume_condition: single("callback", never),
+            ..using(&task, &early)
+        },
+        Suspend {
+            idempotency_key: Some(IdempotencyKey::parse("another").unwrap()),
+            ..using(&task, &early)
+        },
+    ];
+    for other in others {
+        let answer = scene.suspend(task.execution_id, other).await;
+        assert_eq!(refused(answer), Code::WaitpointClosed);
+    }
+    assert_eq!(
+        scene.complete(&task).await.unwrap(),
+        Completed::Now,
+        "the lease is kept"
+    );
+}
+
+pub(crate) async fn a_retry_and_a_reclaim_are_handed_the_signals_again(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (task, waitpoint) = scene.asleep(retrying(1)).await;
+    scene.send(task.execution_id, &waitpoint, signal("go")).await.unwrap();
+    let resumed = scene.claim_and_keep().await;
+    scene.fail(&resumed, "transient").await.unwrap();
+    let retry = scene.claim_and_keep().await;
+    assert_eq!(
+        (retry.attempt_index, &retry.resumed),
+        (resumed.attempt_index + 1, &resumed.resumed)
+    );
+    scene.revoke(retry.execution_id).await.unwrap();
+    assert_eq!(scene.claim(WORKER).await.resumed, resumed.resumed);
+}
+
 pub(crate) async fn a_pending_waitpoint_is_used_once(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;

@@ -5,8 +5,9 @@
 //! faults stop, everything that can end does end. A seed always gives the same run, so a failure can be looked at again:
 //!
 //! ```text
-//! just sim            # new seeds until stopped
-//! just sim-seed 123   # one seed, with everything that happened
+//! just sim                  # new seeds until stopped
+//! just sim-seeds 5000 1000  # some seeds, and what each one broke
+//! just sim-seed 123         # one seed, with everything that happened
 //! ```
 //!
 //! | where | what |

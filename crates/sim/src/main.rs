@@ -1,22 +1,26 @@
-//! Runs seeds until stopped, or one seed with everything that happened.
+//! Runs seeds until stopped, some seeds, or one seed with everything that happened.
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use ff_sim::coverage::missing;
-use ff_sim::run::{Options, explain, run, run_and_explain};
+use ff_sim::run::{Options, explain, on_all_cores, random_base, run, run_and_explain};
 use ff_sim::tally::Tally;
 use ff_sim::trace::Keep;
 
 /// Calls of one storm.
 const STEPS: u64 = 500;
 /// Seeds between two reports.
-const SEEDS_BETWEEN_REPORTS: u64 = 100;
+const SEEDS_BETWEEN_REPORTS: u64 = 1_000;
 
 const USAGE: &str = "sim [--seed N] [--from N] [--count N] [--steps N]";
 
 /// What the command line says.
 struct Arguments {
     seed: Option<u64>,
-    from: u64,
+    /// Absent: from a random one on.
+    from: Option<u64>,
     /// Runs this many seeds and says what each one broke, instead of stopping at the first.
     count: Option<u64>,
     steps: u64,
@@ -25,7 +29,7 @@ struct Arguments {
 fn arguments() -> Result<Arguments> {
     let mut arguments = Arguments {
         seed: None,
-        from: 0,
+        from: None,
         count: None,
         steps: STEPS,
     };
@@ -37,7 +41,7 @@ fn arguments() -> Result<Arguments> {
         };
         match word.as_str() {
             "--seed" => arguments.seed = Some(number()?),
-            "--from" => arguments.from = number()?,
+            "--from" => arguments.from = Some(number()?),
             "--count" => arguments.count = Some(number()?),
             "--steps" => arguments.steps = number()?,
             _ => bail!("{word} is not known; {USAGE}"),
@@ -48,10 +52,11 @@ fn arguments() -> Result<Arguments> {
 
 fn main() -> Result<()> {
     let arguments = arguments()?;
+    let from = arguments.from.unwrap_or_else(random_base);
     match (arguments.seed, arguments.count) {
         (Some(seed), _) => look_at(seed, arguments.steps),
-        (None, Some(count)) => survey(arguments.from, count, arguments.steps),
-        (None, None) => go_on(arguments.from, arguments.steps),
+        (None, Some(count)) => survey(from, count, arguments.steps),
+        (None, None) => go_on(from, arguments.steps),
     }
 }
 
@@ -74,16 +79,19 @@ fn look_at(seed: u64, steps: u64) -> Result<()> {
 /// Runs some seeds and says which ones do not hold.
 #[expect(clippy::print_stdout, reason = "what it prints is what it is run for")]
 fn survey(from: u64, count: u64, steps: u64) -> Result<()> {
-    let mut sum = Tally::default();
-    let mut broken = 0;
-    for seed in from..from + count {
+    println!("{count} seeds from {from} on");
+    let sum = Mutex::new((Tally::default(), 0));
+    on_all_cores(from..from + count, |seed| {
         let report = run(seed, steps, &Options::default());
+        let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(violation) = &report.violation {
-            broken += 1;
+            sum.1 += 1;
             println!("seed {seed}: {violation}");
         }
-        sum.add(&report.tally);
-    }
+        sum.0.add(&report.tally);
+        ControlFlow::Continue(())
+    });
+    let (sum, broken) = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{sum}");
     for left_out in missing(&sum) {
         println!("left out: {left_out}");
@@ -97,18 +105,22 @@ fn survey(from: u64, count: u64, steps: u64) -> Result<()> {
 /// Runs seeds until one does not hold.
 #[expect(clippy::print_stdout, reason = "what it prints is what it is run for")]
 fn go_on(from: u64, steps: u64) -> Result<()> {
-    let mut sum = Tally::default();
-    for seed in from.. {
-        match run_and_explain(seed, steps, &Options::default()) {
-            Ok(report) => sum.add(&report.tally),
-            Err(explanation) => {
-                println!("{explanation}");
-                bail!("seed {seed} does not hold");
+    for first in (from..).step_by(usize::try_from(SEEDS_BETWEEN_REPORTS)?) {
+        let broken = Mutex::new(None);
+        on_all_cores(first..first + SEEDS_BETWEEN_REPORTS, |seed| {
+            match run_and_explain(seed, steps, &Options::default()) {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(explanation) => {
+                    *broken.lock().unwrap_or_else(PoisonError::into_inner) = Some((seed, explanation));
+                    ControlFlow::Break(())
+                }
             }
+        });
+        if let Some((seed, explanation)) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            println!("{explanation}");
+            bail!("seed {seed} does not hold");
         }
-        if (seed + 1) % SEEDS_BETWEEN_REPORTS == 0 {
-            println!("seeds {from} to {seed} hold\n{sum}");
-        }
+        println!("seeds {from} to {} hold", first + SEEDS_BETWEEN_REPORTS - 1);
     }
     Ok(())
 }

@@ -1,5 +1,9 @@
 //! Running seeds.
 
+use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 use crate::invariants::Violation;
 use crate::store::Sabotage;
 use crate::tally::Tally;
@@ -8,6 +12,8 @@ use crate::world::World;
 
 /// Lines of the trace that a failing seed is shown with.
 const LINES_SHOWN: usize = 120;
+/// Bases are below this, so that a person can copy one.
+const BASES: u64 = 1_000_000_000;
 
 /// How a seed is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,4 +65,29 @@ pub fn explain(report: &Report) -> String {
         "{}\n\nseed {seed} broke: {broken}\n\nrun it again: just sim-seed {seed}",
         trace.join("\n")
     )
+}
+
+/// A seed nobody has chosen: the first of some that are run besides the usual ones.
+pub fn random_base() -> u64 {
+    RandomState::new().hash_one(()) % BASES
+}
+
+/// Hands every seed to `work`, on all cores at the same time: each is a world of its own. Ends early once `work` breaks off.
+pub fn on_all_cores(seeds: impl Iterator<Item = u64> + Send, work: impl Fn(u64) -> ControlFlow<()> + Sync) {
+    let seeds: Vec<u64> = seeds.collect();
+    let (next, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let place = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
+                    let Some(seed) = seeds.get(place) else { return };
+                    if work(*seed).is_break() {
+                        over.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
 }

@@ -1,53 +1,49 @@
 //! Many seeds: the invariants hold in all of them, and together they exercise everything.
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use ff_sim::coverage;
-use ff_sim::run::{Options, run, run_and_explain};
+use ff_sim::run::{Options, on_all_cores, random_base, run, run_and_explain};
 use ff_sim::tally::Tally;
 use ff_sim::trace::Keep;
 
-/// Seeds of a run, and calls of the storm of each; `SIM_SEEDS` asks for another number of seeds.
+/// Seeds that are run every time; `SIM_SEEDS` asks for another number of them.
 const SEEDS: u64 = 1_000;
+/// Seeds that nobody has run before, from a random base on; `SIM_BASE` asks for those of an earlier run.
+const NEW_SEEDS: u64 = 500;
+/// Calls of the storm of each.
 const STEPS: u64 = 500;
-/// Every seed is a world of its own, so that they run beside each other.
-const THREADS: u64 = 2;
 
-fn seeds() -> u64 {
-    let asked = std::env::var("SIM_SEEDS").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(SEEDS)
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
 }
 
 #[test]
 fn simulation() {
-    let (next, seeds) = (AtomicU64::new(0), seeds());
+    let seeds = asked("SIM_SEEDS").unwrap_or(SEEDS);
+    let base = asked("SIM_BASE").unwrap_or_else(random_base);
+    println!("seeds 0 to {seeds}, and {NEW_SEEDS} from {base} on: SIM_BASE={base} runs the same ones again");
     let sum = Mutex::new(Tally::default());
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds {
-                        return;
-                    }
-                    match run_and_explain(seed, STEPS, &Options::default()) {
-                        Ok(report) => {
-                            assert!(
-                                report.tally.steps >= STEPS && report.tally.executions >= 20,
-                                "seed {seed} is too small"
-                            );
-                            sum.lock().unwrap().add(&report.tally);
-                        }
-                        Err(explanation) => {
-                            next.store(seeds, Ordering::Relaxed);
-                            panic!("{explanation}");
-                        }
-                    }
-                }
-            });
+    let broken = Mutex::new(Vec::new());
+    on_all_cores((0..seeds).chain(base..base + NEW_SEEDS), |seed| {
+        match run_and_explain(seed, STEPS, &Options::default()) {
+            Ok(report) if report.tally.steps < STEPS || report.tally.executions < 20 => {
+                broken.lock().unwrap().push(format!("seed {seed} is too small"));
+                ControlFlow::Break(())
+            }
+            Ok(report) => {
+                sum.lock().unwrap().add(&report.tally);
+                ControlFlow::Continue(())
+            }
+            Err(explanation) => {
+                broken.lock().unwrap().push(explanation);
+                ControlFlow::Break(())
+            }
         }
     });
+    let broken = broken.into_inner().unwrap();
+    assert!(broken.is_empty(), "{}", broken.join("\n\n"));
     let sum = sum.into_inner().unwrap();
     println!("{sum}");
     if seeds >= SEEDS {

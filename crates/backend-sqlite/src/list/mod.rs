@@ -64,8 +64,8 @@ impl SqliteBackend {
                 now,
                 shared: &shared,
             };
-            match reading.rows(&query) {
-                Ok((rows, next)) => Ok(Ok(Page { now, rows, next })),
+            match reading.page(&query) {
+                Ok(page) => Ok(Ok(page)),
                 Err(Fault::Refused(error)) => Ok(Err(error)),
                 Err(Fault::Store(error)) => Err(error),
             }
@@ -75,6 +75,15 @@ impl SqliteBackend {
 }
 
 impl Reading<'_> {
+    fn page(&self, query: &Query) -> Answer<Page> {
+        let (rows, next) = self.rows(query)?;
+        let now = match query.of {
+            Listing::Feed(_) => feed::read_at(self.connection)?,
+            _ => self.now,
+        };
+        Ok(Page { now, rows, next })
+    }
+
     fn rows(&self, query: &Query) -> Found {
         let (connection, cut) = (self.connection, &Cut::new(query)?);
         match &query.of {

@@ -70,7 +70,7 @@ async fn what_is_over_goes_in_short_runs_and_the_rest_stays() {
     assert_eq!(tidied(&store, settings, "setting").await, [9, 1]);
     let reports = concat!(
         numbers!(300),
-        "INSERT INTO budget_report SELECT 'budget', n, :now - n FROM number"
+        "INSERT INTO budget_report SELECT 'budget', n, :now - n, NULL FROM number"
     );
     assert_eq!(tidied(&store, reports, "budget_report").await, [300, 44, 0]);
     let tombstones = concat!(
@@ -121,7 +121,7 @@ async fn the_feed_keeps_so_many_lines_of_one_day() {
         [500, 244, 200],
         "100 lines for each of two partitions"
     );
-    store.advance_clock(FEED_TTL);
+    store.advance_clock(FEED_KEPT_FOR);
     assert_eq!(tidied(&store, "", "feed").await, [200, 0]);
     assert_eq!(number(&store, "SELECT feed_floor FROM store").await, 500);
 }

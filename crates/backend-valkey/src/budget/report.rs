@@ -113,8 +113,12 @@ impl Item for BudgetItem {
         for (dimension, amount) in &report.deltas {
             pack.text(dimension.as_str()).number(amount.cast_signed());
         }
-        pack.optional(report.identity.as_ref().map(ToString::to_string));
-        pack.number(report.dedup_window.as_millis().cast_signed());
+        let names: Vec<_> = report.names().collect();
+        pack.list(2 * names.len());
+        for (identity, window) in names {
+            pack.text(identity.to_string()).number(window.as_millis().cast_signed());
+        }
+        pack.optional(report.effect_id.map(|id| id.to_string()));
     }
 }
 

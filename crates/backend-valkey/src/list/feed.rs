@@ -1,23 +1,21 @@
 //! The feeds of partitions, oldest line first: what waits longest comes first, so that no feed keeps another waiting.
 
-use ff_backend::query::{FeedLine, FeedPosition, Query, Rows};
+use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_backend::{Error, Result};
 use ff_core::limits::PAGE_MAX;
 use ff_core::name::LaneId;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{HistoryLine, HistorySubject, RecordKey};
-use ff_core::time::{Duration, Timestamp};
+use ff_core::time::Timestamp;
 use redis::Value;
 
 use super::Found;
 use super::reader::{Command, Question, Reader};
 use crate::error::corrupt;
-use crate::keys::{FEED, record_key, unescaped};
+use crate::keys::{FEED, STAMPS, record_key, unescaped};
 use crate::record::{AboutLine, parse_line};
 use crate::reply::{list, text, values};
 
-/// How long a line is shown. It is kept until as many others as a feed holds have come after it.
-const SHOWN_FOR: Duration = Duration::from_hours(24);
 /// Lines of each feed that are read at once at least.
 const CHUNK_MIN: usize = 8;
 /// Times that feeds are read for one page.
@@ -26,15 +24,15 @@ const READS_MAX: usize = 4;
 /// A feed that is being read.
 struct Feed {
     partition: Partition,
-    /// The last position the reader saw, or that was read.
-    after: Option<FeedPosition>,
+    /// From where the reader wants it, or after what was read.
+    start: FeedStart,
     has_more: bool,
 }
 
 /// A line that was read and not parsed yet.
 type Raw = (FeedPosition, Partition, String);
 
-pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, Option<FeedPosition>)], query: &Query) -> Found {
+pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, FeedStart)], query: &Query) -> Found {
     if query.after.is_some() {
         return Err(Error::InvalidCursor);
     }
@@ -42,7 +40,7 @@ pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, Option<Fe
     let hidden = hidden_until(reader).await?;
     let of_flows = asked.iter().filter(|(partition, _)| partition.family == Family::Flow);
     let mut feeds: Vec<Feed> = of_flows
-        .map(|(partition, after)| Feed::new(*partition, *after))
+        .map(|(partition, start)| Feed::new(*partition, *start))
         .collect();
     let mut lines = Vec::new();
     for round in 0..READS_MAX {
@@ -54,8 +52,7 @@ pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, Option<Fe
         let questions = feeds.iter().map(|feed| feed.question(hidden, chunk));
         let answers = reader.ask(questions.collect()).await?;
         for (feed, answer) in feeds.iter_mut().zip(answers) {
-            let entries = answer.into_iter().map(list).collect::<Result<Vec<_>>>()?;
-            match feed.absorb(entries, hidden, chunk)? {
+            match feed.absorb(answer, hidden, chunk)? {
                 Some(found) => lines.extend(found),
                 // What was read before is shown; the reader's next question finds out.
                 None if round > 0 => feed.has_more = false,
@@ -69,45 +66,57 @@ pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, Option<Fe
     Ok((Rows::Feed(rows), None))
 }
 
-/// Lines of this moment and before are not shown any more.
+/// Lines of this moment and before are not shown any more. They are kept until as many others as a feed holds have come after.
 async fn hidden_until(reader: &Reader<'_>) -> Result<Timestamp> {
     let now = match reader.shared.estimated_now() {
         Some(now) => now,
         None => reader.shared.ping().await?,
     };
-    Ok(now - SHOWN_FOR)
+    Ok(now - FEED_KEPT_FOR)
 }
 
 impl Feed {
-    const fn new(partition: Partition, after: Option<FeedPosition>) -> Self {
+    const fn new(partition: Partition, start: FeedStart) -> Self {
         Self {
             partition,
-            after,
+            start,
             has_more: true,
         }
     }
 
     /// Reads the entry of the position the reader has seen, and those after it: if that one is there, nothing was trimmed.
+    /// Who has seen none reads what was trimmed, and what was shown when it began: if that is shown no more, it was missed.
     fn question(&self, hidden: Timestamp, chunk: usize) -> Question {
-        let commands = match self.after {
-            Some(after) => vec![entry_of(after), range(next_position(after), chunk)],
-            None => vec![range(first_shown(hidden), chunk)],
+        let commands = match self.start {
+            FeedStart::Oldest => vec![range(first_shown(hidden), chunk)],
+            FeedStart::Since(began) => {
+                let trimmed = Command::new("HGET", STAMPS).arg("trimmed");
+                vec![trimmed, range(first_shown(began - FEED_KEPT_FOR), chunk)]
+            }
+            FeedStart::After(position) => vec![entry_of(position), range(next_position(position), chunk)],
         };
         (self.partition, commands)
     }
 
-    /// The lines after the position that was asked for; `None` when the feed does not show all there ever was after it.
-    fn absorb(&mut self, entries: Vec<Vec<Value>>, hidden: Timestamp, chunk: usize) -> Result<Option<Vec<Raw>>> {
-        self.has_more = entries.last().is_some_and(|after| after.len() == chunk);
-        let mut lines = Vec::new();
-        for entry in entries.into_iter().flatten() {
-            lines.extend(raw(self.partition, entry)?);
-        }
-        if let Some(after) = self.after {
-            let Some(position) = lines.iter().position(|(position, ..)| *position == after) else {
+    /// The lines from where they were asked for; `None` when the feed does not show all there ever was from there.
+    fn absorb(&mut self, mut answer: Vec<Value>, hidden: Timestamp, chunk: usize) -> Result<Option<Vec<Raw>>> {
+        let range = list(answer.pop().ok_or_else(|| corrupt("a feed was not read"))?)?;
+        self.has_more = range.len() == chunk;
+        let mut lines = raw_lines(self.partition, range)?;
+        match (self.start, answer.pop()) {
+            (FeedStart::Since(began), Some(stamp))
+                if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_since(began)) =>
+            {
                 return Ok(None);
-            };
-            lines.drain(..=position);
+            }
+            (FeedStart::After(seen), Some(entry)) => {
+                let around = raw_lines(self.partition, list(entry)?)?;
+                let Some(place) = around.iter().position(|(position, ..)| *position == seen) else {
+                    return Ok(None);
+                };
+                lines.splice(0..0, around.into_iter().skip(place + 1));
+            }
+            _ => {}
         }
         if lines
             .first()
@@ -115,9 +124,26 @@ impl Feed {
         {
             return Ok(None);
         }
-        self.after = lines.last().map(|(position, ..)| *position).or(self.after);
+        if let Some((position, ..)) = lines.last() {
+            self.start = FeedStart::After(*position);
+        }
         Ok(Some(lines))
     }
+}
+
+/// What was trimmed last: `<when> <of which time>`.
+fn trimmed(stamp: &Value) -> Result<Option<FeedTrim>> {
+    if *stamp == Value::Nil {
+        return Ok(None);
+    }
+    let stamp = text(stamp)?;
+    let unknown = || corrupt(format!("what was trimmed from a feed: {stamp:?}"));
+    let (dropped, written) = stamp.split_once(' ').ok_or_else(unknown)?;
+    let moment = |millis: &str| millis.parse().map(Timestamp::from_millis).map_err(corrupt);
+    Ok(Some(FeedTrim {
+        written_at: moment(written)?,
+        dropped_at: moment(dropped)?,
+    }))
 }
 
 /// The entry that holds the line at a position: the last one of its moment that does not begin after it.
@@ -160,6 +186,11 @@ async fn expired(reader: &mut Reader<'_>, partition: Partition, hidden: Timestam
         partition,
         oldest: oldest.map(|(position, ..)| position),
     })
+}
+
+fn raw_lines(partition: Partition, entries: Vec<Value>) -> Result<Vec<Raw>> {
+    let entries = entries.into_iter().map(|entry| raw(partition, entry));
+    Ok(entries.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The lines of an entry. Its id is their time and the number of the first of them.

@@ -3,7 +3,6 @@
 use ff_core::machine::claim::needs_admission;
 use ff_core::record::{Execution, Runnable};
 use ff_core::state::public_state;
-use ff_core::time::{Duration, Timestamp};
 
 use crate::keys::lane;
 
@@ -27,17 +26,17 @@ pub(super) fn attempt(execution: &Execution) -> String {
     }
 }
 
-/// `<index> next <nothing admits it> <attempt that goes on> <time it has left> <when it is due anyway> <updated> <epoch> <state>
-/// <namespace>/<lane> <kind> <flow>`.
+/// `<index> next <nothing admits it> <attempt that goes on> <when it is due anyway> <updated> <epoch> <state> <namespace>/<lane>
+/// <kind> <flow>`.
 fn next(execution: &Execution, runnable: &Runnable) -> String {
     let next = &runnable.next_claim;
-    let word = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let free = u8::from(!needs_admission(execution));
     let attempt = execution.attempt.as_ref().filter(|_| next.continues);
     let attempt = attempt.map_or_else(|| "-".to_owned(), |attempt| attempt.id.to_string());
-    let timeout = word(next.timeout.map(Duration::as_millis));
     let cap = match execution.outbox.is_empty() && !execution.follow_ups.any() {
-        true => word(execution.deadline_at.map(Timestamp::as_millis)),
+        true => execution
+            .deadline_at
+            .map_or_else(|| "-".to_owned(), |at| at.as_millis().to_string()),
         false => "now".to_owned(),
     };
     let (index, updated_at) = (next.attempt_index, execution.updated_at.as_millis());
@@ -45,5 +44,5 @@ fn next(execution: &Execution, runnable: &Runnable) -> String {
     let (state, kind) = (public_state(execution).as_str(), &definition.kind);
     let lane = lane(&definition.namespace, &definition.lane);
     let flow = definition.flow.map_or_else(String::new, |flow_id| flow_id.to_string());
-    format!("{index} next {free} {attempt} {timeout} {cap} {updated_at} {epoch} {state} {lane} {kind} {flow}")
+    format!("{index} next {free} {attempt} {cap} {updated_at} {epoch} {state} {lane} {kind} {flow}")
 }

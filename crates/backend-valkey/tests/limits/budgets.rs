@@ -8,7 +8,7 @@ use ff_backend::due::DueKey;
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits, UsageIdentity, UsageReport};
 use ff_core::error::Rejection;
-use ff_core::id::BudgetId;
+use ff_core::id::{BudgetId, EffectId};
 use ff_core::machine::budget;
 use ff_core::name::{Dimension, IdempotencyKey, Namespace};
 use ff_core::partition::{Partition, PartitionCounts};
@@ -24,7 +24,7 @@ const BATCHES: u64 = 150;
 #[derive(Default)]
 struct Model {
     budgets: BTreeMap<BudgetId, Option<Budget>>,
-    seen: BTreeMap<(BudgetId, UsageIdentity), Timestamp>,
+    seen: BTreeMap<(BudgetId, UsageIdentity), (Option<EffectId>, Timestamp)>,
 }
 
 pub(super) async fn follow_the_rules(backend: &ValkeyBackend) {
@@ -77,13 +77,15 @@ impl Model {
             Call::Delete(_) => return Ok(Answer::Deleted(budget::delete(budget, now))),
             Call::Advance(_) => return Ok(Answer::Work(budget::advance(budget, now))),
             Call::Report { report, .. } => {
-                let remembered = |identity: &UsageIdentity| self.seen.get(&(id, identity.clone()));
-                let until = report.identity.as_ref().and_then(remembered);
-                let seen = until.is_some_and(|until| !until.has_come(now));
-                let reported = budget::report_usage(budget, report, seen, now)?;
-                let remember = reported.remember;
+                let remembered = report
+                    .names()
+                    .filter_map(|(identity, _)| self.seen.get(&(id, identity)));
+                let live = remembered.filter(|(_, until)| !until.has_come(now));
+                let seen: Vec<Option<EffectId>> = live.map(|(effect_id, _)| *effect_id).collect();
+                let reported = budget::report_usage(budget, report, &seen, now)?;
+                let remember = reported.remember.into_iter();
                 self.seen
-                    .extend(remember.map(|remember| ((id, remember.identity), remember.until)));
+                    .extend(remember.map(|it| ((id, it.identity), (it.effect_id, it.until))));
                 return Ok(Answer::Reported(reported.outcome));
             }
             Call::MarkBlocked { partition, .. } => budget::mark_blocked(budget, *partition),
@@ -164,6 +166,10 @@ fn random_report(random: &mut Random) -> UsageReport {
         dedup_window: Duration::from_secs(random.below(4)),
         ..UsageReport::new(deltas)
     };
+    let report = UsageReport {
+        effect_id: random.pick(&[None, Some(1), Some(2)]).map(effect),
+        ..report
+    };
     match random.below(2) {
         0 => report,
         _ => {
@@ -171,6 +177,10 @@ fn random_report(random: &mut Random) -> UsageReport {
             report.identified_by(UsageIdentity::Key(key))
         }
     }
+}
+
+fn effect(number: u128) -> EffectId {
+    EffectId::from_uuid(Uuid::from_u128(number))
 }
 
 fn dimension(name: &str) -> Dimension {

@@ -163,6 +163,7 @@ fn a_flow(like: &Execution, tags: Arc<Tags>) -> Flow {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: false,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,

@@ -1,6 +1,6 @@
 //! Feeds that are old, long, or have lost lines.
 
-use ff_backend::query::{FeedPosition, Listing, Page, Query};
+use ff_backend::query::{FeedPosition, FeedStart, Listing, Page, Query};
 use ff_backend::transaction::{Tag, Transaction};
 use ff_backend::{Backend, Error};
 use ff_core::partition::Partition;
@@ -93,8 +93,10 @@ async fn read(
     asked: &[(Partition, Option<FeedPosition>)],
     limit: usize,
 ) -> Result<Vec<FeedPosition>, Error> {
+    let start = |after: Option<FeedPosition>| after.map_or(FeedStart::Oldest, FeedStart::After);
+    let asked = asked.iter().map(|(partition, after)| (*partition, start(*after)));
     let query = Query {
-        of: Listing::Feed(asked.to_vec()),
+        of: Listing::Feed(asked.collect()),
         after: None,
         limit,
     };

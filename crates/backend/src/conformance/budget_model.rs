@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits, UsageIdentity, UsageReport};
 use ff_core::error::{Code, Rejection};
-use ff_core::id::BudgetId;
+use ff_core::id::{BudgetId, EffectId};
 use ff_core::machine::budget;
 use ff_core::name::{Dimension, RequestId};
 use ff_core::partition::Partition;
 use ff_core::record::{Budget, Limits, OnHardLimit};
 use ff_core::time::{Duration, Timestamp};
+use uuid::Uuid;
 
 use super::budgets::{call, definition, tokens};
 use super::build::{Random, Store, key};
@@ -23,7 +24,7 @@ const CALLS: u64 = 250;
 #[derive(Default)]
 struct Model {
     budgets: BTreeMap<BudgetId, Budget>,
-    seen: BTreeMap<(BudgetId, UsageIdentity), Timestamp>,
+    seen: BTreeMap<(BudgetId, UsageIdentity), (Option<EffectId>, Timestamp)>,
 }
 
 pub(super) async fn random_calls_answer_what_the_rules_say(store: &Store<'_>) {
@@ -63,17 +64,15 @@ impl Model {
             BudgetCall::Delete(_) => Ok(BudgetAnswer::Deleted(budget::delete(budget, now))),
             BudgetCall::Advance(_) => Ok(BudgetAnswer::Work(budget::advance(budget, now))),
             BudgetCall::Report { report, .. } => {
-                let remembered = |identity: &UsageIdentity| self.seen.get(&(id, identity.clone()));
-                let seen = report
-                    .identity
-                    .as_ref()
-                    .and_then(remembered)
-                    .is_some_and(|until| !until.has_come(now));
-                let reported = budget::report_usage(budget, report, seen, now)?;
-                let remember = reported
-                    .remember
-                    .map(|remember| ((id, remember.identity), remember.until));
-                self.seen.extend(remember);
+                let remembered = report
+                    .names()
+                    .filter_map(|(identity, _)| self.seen.get(&(id, identity)));
+                let live = remembered.filter(|(_, until)| !until.has_come(now));
+                let seen: Vec<Option<EffectId>> = live.map(|(effect_id, _)| *effect_id).collect();
+                let reported = budget::report_usage(budget, report, &seen, now)?;
+                let remember = reported.remember.into_iter();
+                self.seen
+                    .extend(remember.map(|it| ((id, it.identity), (it.effect_id, it.until))));
                 Ok(BudgetAnswer::Reported(reported.outcome))
             }
             other => Ok(quietly(budget, other)),
@@ -175,6 +174,11 @@ fn random_report(random: &mut Random) -> UsageReport {
     let report = UsageReport {
         dedup_window: Duration::from_secs(4),
         ..UsageReport::new(deltas)
+    };
+    let effect = random.pick(&[None, Some(1), Some(2)]).map(Uuid::from_u128);
+    let report = UsageReport {
+        effect_id: effect.map(EffectId::from_uuid),
+        ..report
     };
     match random.below(2) {
         0 => report,

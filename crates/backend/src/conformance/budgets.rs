@@ -94,9 +94,12 @@ pub(super) async fn identities_of_two_kinds_or_budgets_never_meet(store: &Store<
     let budgets = [budget(store, None, None).await, budget(store, None, None).await];
     let uuid = store.uuid();
     let text = uuid.to_string();
+    let request = RequestId::parse(&text).expect("a request id");
     let identities = [
         UsageIdentity::Key(key(&text)),
-        UsageIdentity::Request(RequestId::parse(&text).expect("a request id")),
+        UsageIdentity::Request(request.clone()),
+        UsageIdentity::Call(store.id(), request.clone()),
+        UsageIdentity::Call(store.id(), request),
         UsageIdentity::Effect(EffectId::from_uuid(uuid)),
     ];
     for budget_id in budgets {
@@ -110,8 +113,27 @@ pub(super) async fn identities_of_two_kinds_or_budgets_never_meet(store: &Store<
             Reported::Ok,
             "without an identity every call counts"
         );
-        assert_eq!(spent(&view(store, budget_id).await), 5);
+        assert_eq!(spent(&view(store, budget_id).await), 7);
     }
+}
+
+pub(super) async fn an_effect_that_is_sent_again_counts_once_and_is_answered(store: &Store<'_>) {
+    let budget_id = budget(store, None, Some(5)).await;
+    let sent = |effect_id| UsageReport {
+        dedup_window: Duration::from_secs(60),
+        effect_id: Some(EffectId::from_uuid(effect_id)),
+        ..usage(9).identified_by(UsageIdentity::Key(key("report")))
+    };
+    let (mine, another) = (store.uuid(), store.uuid());
+    let first = report(store, budget_id, sent(mine)).await;
+    assert!(matches!(first, Reported::HardBreach { .. }));
+    assert_eq!(report(store, budget_id, sent(mine)).await, first, "its answer was lost");
+    assert_eq!(report(store, budget_id, sent(another)).await, Reported::AlreadyApplied);
+    store.advance(Duration::from_hours(1)).await;
+    let late = report(store, budget_id, sent(mine)).await;
+    assert_eq!(late, first, "an effect outlives the window of its key");
+    let view = view(store, budget_id).await;
+    assert_eq!((spent(&view), view.hard_breaches), (9, 1));
 }
 
 pub(super) async fn a_reset_starts_again_from_zero_once_per_request(store: &Store<'_>) {

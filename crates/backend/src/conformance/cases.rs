@@ -115,6 +115,7 @@ macro_rules! conformance_cases {
                 a_member_behind_a_closed_gate_is_only_promised,
                 the_gate_comes_with_the_version_to_guard_on,
                 what_is_handed_out_is_bounded_in_bytes,
+                a_short_handful_says_whether_there_may_be_more,
                 one_task_is_handed_out_however_large_it_is,
             }
             reserve_match {
@@ -195,6 +196,7 @@ macro_rules! conformance_cases {
                 a_reader_that_fell_too_far_behind_is_told,
                 a_reader_that_saw_what_never_was_is_told_whose_feed_it_is,
                 a_reader_that_slept_for_a_day_misses_nothing_in_silence,
+                a_reader_is_told_of_what_went_before_it_saw_any,
             }
             audit {
                 indexes_follow_the_facts_through_random_lives,
@@ -208,6 +210,7 @@ macro_rules! conformance_cases {
                 usage_above_a_limit_is_recorded_and_answered,
                 a_repeated_report_counts_once_within_its_window,
                 identities_of_two_kinds_or_budgets_never_meet,
+                an_effect_that_is_sent_again_counts_once_and_is_answered,
                 a_reset_starts_again_from_zero_once_per_request,
                 a_periodic_reset_happens_before_the_report_that_finds_it,
                 a_periodic_reset_is_due_at_its_moment,

@@ -10,7 +10,7 @@ use ff_core::record::{Actor, Execution, GateState, Happening, HistoryLine, Histo
 use ff_core::time::Duration;
 
 use super::build::{FeedReader, Store};
-use crate::query::{FeedLine, FeedPosition, Listing, Page};
+use crate::query::{FeedLine, FeedPosition, FeedStart, Listing, Page};
 use crate::transaction::Transaction;
 
 pub(super) async fn lines_are_kept_in_the_order_they_were_committed(store: &Store<'_>) {
@@ -160,9 +160,8 @@ pub(super) async fn the_feeds_of_many_partitions_are_read_in_one_call(store: &St
     }
     let mut ahead = FeedReader::of([asked[0]]);
     ahead.rest(store, 10).await;
-    ahead
-        .positions
-        .extend(asked[1..].iter().map(|partition| (*partition, None)));
+    let others = asked[1..].iter().map(|partition| (*partition, FeedStart::Oldest));
+    ahead.starts.extend(others);
     let seen = ahead.rest(store, 4).await;
     let elsewhere = seen.iter().all(|(partition, ..)| *partition != asked[0]);
     assert!(elsewhere, "each feed is read from its own position");
@@ -222,11 +221,11 @@ pub(super) async fn a_reader_that_saw_what_never_was_is_told_whose_feed_it_is(st
     reader.rest(store, 10).await;
     let lost = partitions[partitions.len() / 2];
     let oldest = store.feed(lost, 10).await.first().map(|(position, _)| *position);
-    for position in reader.positions.get_mut(&lost).into_iter().flatten() {
+    if let Some(FeedStart::After(position)) = reader.starts.get_mut(&lost) {
         position.millis += 3_600_000;
     }
     assert_eq!(expired(reader.try_page(store, 10).await, lost), oldest);
-    reader.positions.insert(lost, None);
+    reader.starts.insert(lost, FeedStart::Oldest);
     let again = reader.rest(store, 10).await;
     assert!(again.iter().all(|(partition, ..)| *partition == lost) && !again.is_empty());
 }
@@ -244,6 +243,28 @@ pub(super) async fn a_reader_that_slept_for_a_day_misses_nothing_in_silence(stor
         Err(crate::Error::CursorExpired { oldest: Some(_), .. }) => {}
         answer => assert_eq!(answer, Ok(vec![feed[read].clone()])),
     }
+}
+
+/// What was dropped before a reader began is no loss; what was dropped since is, also where it has seen nothing yet.
+pub(super) async fn a_reader_is_told_of_what_went_before_it_saw_any(store: &Store<'_>) {
+    let Some(max) = store.harness().feed_lines_max() else {
+        return;
+    };
+    let elsewhere = store.counts().all(Family::Flow).find(|other| *other != store.home());
+    let quiet = elsewhere.expect("a store has more than one partition");
+    store.submit_as(store.id_in(quiet), store.command()).await;
+    store.advance(Duration::from_secs(1)).await;
+    let mut early = FeedReader::of([quiet, store.home()]);
+    assert_eq!(early.page(store, 1).await.len(), 1);
+    let execution = store.submit(store.command()).await;
+    for _ in 0..=max.div_ceil(100) {
+        tell(store, &execution, vec![line(&execution, "busy"); 100]).await;
+    }
+    store.advance(Duration::from_secs(1)).await;
+    let mut late = FeedReader::of([quiet, store.home()]);
+    assert_eq!(late.page(store, 1).await[0].0, quiet);
+    assert!(late.rest(store, 1_000).await.len() <= max);
+    expired(early.try_page(store, 10).await, store.home());
 }
 
 /// The oldest position of the feed whose lines after the reader's position are gone.

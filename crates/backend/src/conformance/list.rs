@@ -14,7 +14,7 @@ use ff_core::state::PublicState;
 use ff_core::time::{Duration, Timestamp};
 
 use super::build::{Store, edge, fence, signal, tagged, waitpoint};
-use crate::query::{Cursor, ExecutionFilter, FlowFilter, Listing, Page, Query};
+use crate::query::{Cursor, ExecutionFilter, FeedStart, FlowFilter, Listing, Page, Query};
 use crate::transaction::Transaction;
 
 pub(super) async fn executions_are_listed_newest_first_over_all_partitions(store: &Store<'_>) {
@@ -484,7 +484,7 @@ pub(super) async fn a_cursor_of_another_listing_is_refused(store: &Store<'_>) {
         Listing::Flows(FlowFilter::default()),
         Listing::Audit(store.home()),
         Listing::Queues(vec![store.home()]),
-        Listing::Feed(vec![(store.home(), None)]),
+        Listing::Feed(vec![(store.home(), FeedStart::Oldest)]),
     ] {
         let query = Query {
             of,

@@ -173,7 +173,9 @@ pub(super) async fn what_is_handed_out_is_bounded_in_bytes(store: &Store<'_>) {
         };
         store.submit_as(id, command).await;
     }
-    let tasks = store.reserve(store.ask(6)).await;
+    let handful = store.handful(store.ask(6)).await;
+    assert!(handful.cut, "there is more");
+    let tasks = handful.tasks;
     let bytes: usize = tasks.iter().map(|task| task.input.len()).sum();
     assert!(
         !tasks.is_empty() && bytes <= RESERVE_BYTES_MAX,
@@ -182,6 +184,16 @@ pub(super) async fn what_is_handed_out_is_bounded_in_bytes(store: &Store<'_>) {
     );
     let rest = store.reserve_all(&store.ask(6)).await;
     assert_eq!(tasks.len() + rest.len(), 6, "the others stay eligible");
+}
+
+pub(super) async fn a_short_handful_says_whether_there_may_be_more(store: &Store<'_>) {
+    store.submit(store.command()).await;
+    store.submit(store.command()).await;
+    for (wanted, found) in [(1, 1), (3, 1), (3, 0)] {
+        let handful = store.handful(store.ask(wanted)).await;
+        assert_eq!(handful.tasks.len(), found);
+        assert!(!handful.cut, "nothing kept the store from handing out more");
+    }
 }
 
 pub(super) async fn one_task_is_handed_out_however_large_it_is(store: &Store<'_>) {

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use ff_core::command::budget::{BudgetView, CreateBudget, Remember, Reported, UsageIdentity, UsageReport};
 use ff_core::error::Rejection;
-use ff_core::id::BudgetId;
+use ff_core::id::{BudgetId, EffectId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::budget;
 use ff_core::name::Namespace;
@@ -21,23 +21,29 @@ use crate::hint::Hint;
 /// Usage reports whose repetition is recognised, until their moment.
 #[derive(Clone, Default)]
 pub(super) struct UsageSeen {
-    until: BTreeMap<(BudgetId, UsageIdentity), Timestamp>,
+    by: BTreeMap<(BudgetId, UsageIdentity), Option<EffectId>>,
     by_time: BTreeSet<(Timestamp, BudgetId, UsageIdentity)>,
 }
 
 impl UsageSeen {
-    fn contains(&mut self, budget_id: BudgetId, identity: &UsageIdentity, now: Timestamp) -> bool {
+    /// The effects that were counted under the names of a report.
+    fn of(&mut self, budget_id: BudgetId, report: &UsageReport, now: Timestamp) -> Vec<Option<EffectId>> {
         while let Some((_, budget_id, identity)) = self.by_time.first().filter(|(at, ..)| at.has_come(now)).cloned() {
             self.by_time.pop_first();
-            self.until.remove(&(budget_id, identity));
+            self.by.remove(&(budget_id, identity));
         }
-        self.until.contains_key(&(budget_id, identity.clone()))
+        let names = report.names().map(|(identity, _)| (budget_id, identity));
+        names.filter_map(|name| self.by.get(&name).copied()).collect()
     }
 
     fn remember(&mut self, budget_id: BudgetId, remember: Remember) {
-        let Remember { identity, until } = remember;
+        let Remember {
+            identity,
+            effect_id,
+            until,
+        } = remember;
         self.by_time.insert((until, budget_id, identity.clone()));
-        self.until.insert((budget_id, identity), until);
+        self.by.insert((budget_id, identity), effect_id);
     }
 }
 
@@ -128,23 +134,22 @@ impl Store {
 
     fn report_usage(&mut self, id: BudgetId, report: &UsageReport) -> Result<Answer, Rejection> {
         let now = self.now;
-        let identity = report
-            .identity
-            .as_ref()
-            .filter(|_| !self.flawed(Flaw::BudgetCountsRepetitions));
-        let seen = identity.is_some_and(|identity| self.usage_seen.contains(id, identity, now));
+        let mut seen = self.usage_seen.of(id, report, now);
+        if self.flawed(Flaw::BudgetCountsRepetitions) {
+            seen.clear();
+        }
         let loses_breaches = self.flawed(Flaw::BudgetRefusesBreaches);
-        let mut remember = None;
+        let mut remember = Vec::new();
         let answer = self.change_budget(id, |budget| {
             let before = budget.clone();
-            let reported = budget::report_usage(budget, report, seen, now)?;
+            let reported = budget::report_usage(budget, report, &seen, now)?;
             remember = reported.remember;
             if loses_breaches && matches!(reported.outcome, Reported::HardBreach { .. }) {
                 *budget = before;
             }
             Ok(Answer::Reported(reported.outcome))
         });
-        if let Some(remember) = remember {
+        for remember in remember {
             self.usage_seen.remember(id, remember);
         }
         answer

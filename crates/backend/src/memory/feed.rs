@@ -6,15 +6,12 @@ use std::ops::Bound;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
 use ff_core::record::HistoryLine;
-use ff_core::time::{Duration, Timestamp};
+use ff_core::time::Timestamp;
 
 use super::flaw::Flaw;
 use super::store::Store;
 use crate::hint::Hint;
-use crate::query::FeedPosition;
-
-/// How long a line stays in the feed.
-const FEED_TTL: Duration = Duration::from_hours(24);
+use crate::query::{FEED_KEPT_FOR, FeedPosition, FeedStart, FeedTrim};
 
 /// The last lines about one subject, numbered from its first one on.
 #[derive(Clone, Default)]
@@ -38,8 +35,8 @@ pub(super) struct Feed {
     pub(super) lines: BTreeMap<FeedPosition, HistoryLine>,
     /// The last position ever given.
     head: Option<FeedPosition>,
-    /// The last position that was trimmed.
-    trimmed: Option<FeedPosition>,
+    /// The last position that was trimmed, and when.
+    trimmed: Option<(FeedPosition, Timestamp)>,
 }
 
 impl Feed {
@@ -62,20 +59,33 @@ impl Feed {
 
     /// Drops lines beyond `lines_max`, and those whose time is over.
     fn trim(&mut self, lines_max: usize, now: Timestamp) {
-        let is_over = |position: &FeedPosition| (Timestamp::from_millis(position.millis) + FEED_TTL).has_come(now);
+        let is_over = |position: &FeedPosition| (Timestamp::from_millis(position.millis) + FEED_KEPT_FOR).has_come(now);
         while self.lines.len() > lines_max || self.lines.first_key_value().is_some_and(|(oldest, _)| is_over(oldest)) {
-            self.trimmed = self.lines.pop_first().map(|(position, _)| position);
+            self.trimmed = self.lines.pop_first().map(|(position, _)| (position, now));
         }
     }
 
-    /// Whether `position` was given for a line that is not lost, and every line after it is still here.
-    pub(super) fn reaches_back_to(&self, position: FeedPosition) -> bool {
-        self.lines.contains_key(&position) || self.trimmed == Some(position)
+    /// Whether every line from `start` on is still here; a position must have been given for a line that is not lost.
+    pub(super) fn reaches_back_to(&self, start: FeedStart) -> bool {
+        match (start, self.trimmed) {
+            (FeedStart::Oldest, _) | (FeedStart::Since(_), None) => true,
+            (FeedStart::Since(began), Some((position, dropped_at))) => {
+                let written_at = Timestamp::from_millis(position.millis);
+                let trim = FeedTrim { written_at, dropped_at };
+                !trim.is_missed_since(began)
+            }
+            (FeedStart::After(position), trimmed) => {
+                self.lines.contains_key(&position) || trimmed.is_some_and(|(trimmed, _)| trimmed == position)
+            }
+        }
     }
 
-    /// The lines after `position`, oldest first.
-    pub(super) fn after(&self, position: Option<FeedPosition>) -> impl Iterator<Item = (FeedPosition, &HistoryLine)> {
-        let from = position.map_or(Bound::Unbounded, Bound::Excluded);
+    /// The lines from `start` on, oldest first.
+    pub(super) fn lines_from(&self, start: FeedStart) -> impl Iterator<Item = (FeedPosition, &HistoryLine)> {
+        let from = match start {
+            FeedStart::Oldest | FeedStart::Since(_) => Bound::Unbounded,
+            FeedStart::After(position) => Bound::Excluded(position),
+        };
         let lines = self.lines.range((from, Bound::Unbounded));
         lines.map(|(position, line)| (*position, line))
     }

@@ -18,6 +18,7 @@ impl Store {
         let mut handful = Handful {
             now: self.now,
             tasks: Vec::new(),
+            cut: false,
         };
         let mut bytes = 0;
         for lane in &ask.lanes {
@@ -31,6 +32,7 @@ impl Store {
                     && !handful.tasks.is_empty()
                     && !self.flawed(Flaw::ReserveIgnoresBytes)
                 {
+                    handful.cut = true;
                     return handful;
                 }
                 handful.tasks.extend(self.hand_out(score.id, claimant, &ask));

@@ -11,7 +11,7 @@ use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames, Keep
 use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{Cursor, FeedPosition, Listing, Page, Query, Rows};
+use ff_backend::query::{Cursor, FeedStart, Listing, Page, Query, Rows};
 use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Handful, Reserve, Task};
 use ff_backend::settings::{SettingsOp, SettingsReply};
@@ -98,6 +98,10 @@ lies! {
     TaskWithOldVersion,
     /// A reservation looks at everything there is.
     ReserveScansEverything,
+    /// A handful that was cut short looks as if nothing was left.
+    HandfulSeemsWhole,
+    /// There always seems to be more.
+    HandfulSeemsCut,
     /// Nobody is told when the next thing is due.
     DueForgetsNext,
     /// Everything is due since just now.
@@ -120,6 +124,8 @@ lies! {
     FeedGapHidden,
     /// A feed is read from its beginning wherever the reader stands.
     FeedPositionsIgnored,
+    /// What was dropped from a feed before a reader saw any of it is not told.
+    FeedBeginningsForgotten,
     /// Only the first of many feeds is read.
     OneFeedRead,
     /// A page of a feed has a next one.
@@ -308,6 +314,12 @@ impl Liar {
             ) => partitions.truncate(1),
             (Lie::OneFeedRead, Listing::Feed(asked)) => asked.truncate(1),
             (Lie::FeedPositionsIgnored, Listing::Feed(asked)) => from_the_beginning(asked),
+            (Lie::FeedBeginningsForgotten, Listing::Feed(asked)) => {
+                let unseen = asked
+                    .iter_mut()
+                    .filter(|(_, start)| matches!(start, FeedStart::Since(_)));
+                unseen.for_each(|(_, start)| *start = FeedStart::Oldest);
+            }
             _ => {}
         }
     }
@@ -378,14 +390,14 @@ impl Liar {
     }
 }
 
-fn from_the_beginning(asked: &mut [(Partition, Option<FeedPosition>)]) {
-    asked.iter_mut().for_each(|(_, after)| *after = None);
+fn from_the_beginning(asked: &mut [(Partition, FeedStart)]) {
+    asked.iter_mut().for_each(|(_, start)| *start = FeedStart::Oldest);
 }
 
 fn as_key(identity: UsageIdentity) -> UsageIdentity {
     let text = match identity {
         UsageIdentity::Key(key) => key.to_string(),
-        UsageIdentity::Request(id) => id.to_string(),
+        UsageIdentity::Request(id) | UsageIdentity::Call(_, id) => id.to_string(),
         UsageIdentity::Effect(id) => id.to_string(),
     };
     UsageIdentity::Key(IdempotencyKey::parse(text).expect("a key"))
@@ -426,6 +438,11 @@ impl Backend for Liar {
         }
         let mut handful = self.honest.reserve(ask).await?;
         handful.tasks.iter_mut().for_each(|task| self.distort_task(task));
+        match self.lie {
+            Lie::HandfulSeemsWhole => handful.cut = false,
+            Lie::HandfulSeemsCut => handful.cut = true,
+            _ => {}
+        }
         Ok(handful)
     }
 

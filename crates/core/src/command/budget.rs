@@ -1,13 +1,13 @@
 //! Budgets: create, change, reset, delete, read, and spend.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BudgetId, EffectId};
 use crate::limits::DEDUP_WINDOW_DEFAULT;
 use crate::name::{Dimension, IdempotencyKey, Namespace, RequestId};
+pub use crate::record::UsageIdentity;
 use crate::record::{Breach, Excess, Limits, OnHardLimit};
 use crate::time::{Duration, Timestamp};
 use crate::wire;
@@ -120,17 +120,8 @@ pub struct UsageReport {
     pub identity: Option<UsageIdentity>,
     /// How long a repetition is recognised, from the first use.
     pub dedup_window: Duration,
-}
-
-/// What tells a repeated usage report. Two kinds never meet.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum UsageIdentity {
-    /// The caller's own key.
-    Key(IdempotencyKey),
-    /// The request that carried it, when the caller gave no key.
-    Request(RequestId),
-    /// The effect that carried it, when the lease holder gave no key.
-    Effect(EffectId),
+    /// The effect that carries it, when it comes from an outbox: sent again, it is no repetition but the same report.
+    pub effect_id: Option<EffectId>,
 }
 
 /// What the store must remember in the same atomic step.
@@ -138,6 +129,8 @@ pub enum UsageIdentity {
 pub struct Remember {
     /// The identity to recognise.
     pub identity: UsageIdentity,
+    /// The effect that carried it.
+    pub effect_id: Option<EffectId>,
     /// From this moment on it may be forgotten.
     pub until: Timestamp,
 }
@@ -285,7 +278,18 @@ impl UsageReport {
             deltas,
             identity: None,
             dedup_window: DEDUP_WINDOW_DEFAULT,
+            effect_id: None,
         }
+    }
+
+    /// Everything it may be recognised by, and for how long. An effect is remembered for a day, because it may be sent
+    /// again; where its identity is remembered as long, that is enough to know the effect by.
+    pub fn names(&self) -> impl Iterator<Item = (UsageIdentity, Duration)> {
+        let identity = self.identity.clone().map(|identity| (identity, self.dedup_window));
+        let is_enough = identity.is_some() && self.dedup_window >= DEDUP_WINDOW_DEFAULT;
+        let effect = self.effect_id.filter(|_| !is_enough);
+        let effect = effect.map(|id| (UsageIdentity::Effect(id), DEDUP_WINDOW_DEFAULT));
+        identity.into_iter().chain(effect)
     }
 
     /// The same report with something that tells repetitions.
@@ -293,15 +297,5 @@ impl UsageReport {
     pub fn identified_by(self, identity: UsageIdentity) -> Self {
         let identity = Some(identity);
         Self { identity, ..self }
-    }
-}
-
-impl fmt::Display for UsageIdentity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UsageIdentity::Key(key) => write!(f, "key:{key}"),
-            UsageIdentity::Request(id) => write!(f, "request:{id}"),
-            UsageIdentity::Effect(id) => write!(f, "effect:{id}"),
-        }
     }
 }

@@ -169,7 +169,7 @@ pub struct Task {
     pub deadline_at: Option<Timestamp>,
     /// The fallback tier to use.
     pub tier: Option<FallbackTier>,
-    /// What ended its last suspension, when it continues after one.
+    /// What ended its last suspension, when it goes on after one: the same attempt, a retry or a reclaim.
     pub resumed: Option<ResumedWith>,
     /// The store's time.
     #[serde(rename = "server_time")]

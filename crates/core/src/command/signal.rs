@@ -24,7 +24,7 @@ pub struct DeliverSignal {
     pub category: String,
     /// What kind of thing sends it.
     pub source_type: String,
-    /// Who sends it; verified when the caller has a credential.
+    /// Who the sender says it is. A caller with a credential is whoever that says instead.
     pub source_identity: Identity,
     /// What comes with it.
     #[serde(rename = "payload:bytes", default)]

@@ -79,7 +79,7 @@ pub struct TailStream {
 pub struct StreamPage {
     /// In order.
     pub frames: Vec<Frame>,
-    /// When and why the stream ended.
+    /// When and why the stream ended; told with its last frame, or after it.
     #[serde(rename = "..closed", deserialize_with = "closed")]
     pub closed: Option<StreamEnd>,
 }

@@ -1,13 +1,13 @@
 //! What waits for a person, and the person's yes or no.
 
 use super::context::Context;
-use super::signal::{self, Target};
+use super::signal::{self, Sender, Target};
 use super::step::Step;
 use crate::command::signal::{Approval, Decide, DeliverSignal, Delivered, Verdict};
 use crate::error::Rejection;
 use crate::id::ExecutionId;
 use crate::name::{Identity, SignalName};
-use crate::record::{Actor, Execution, ReasonCode, ResumeCondition, Suspension};
+use crate::record::{Execution, ReasonCode, ResumeCondition, Suspension};
 use crate::time::Timestamp;
 
 /// Delivers a person's decision as a signal named `approved` or `rejected`, with who decided.
@@ -21,21 +21,12 @@ pub fn decide(target: Target<'_>, command: &Decide, context: &Context) -> Result
         },
         category: "approval".to_owned(),
         source_type: "operator".to_owned(),
-        source_identity: who(&context.actor),
+        source_identity: context.actor.identity().unwrap_or_else(Identity::anonymous),
         payload: command.payload.clone(),
         idempotency_key: command.idempotency_key.clone(),
         correlation_id: None,
     };
-    signal::deliver(target, &signal, context)
-}
-
-fn who(actor: &Actor) -> Identity {
-    match actor {
-        Actor::Client(identity) => identity.clone(),
-        Actor::Worker(instance) => Identity::parse(instance.as_str()).unwrap_or_else(|_| Identity::anonymous()),
-        Actor::Engine => Identity::engine(),
-        Actor::Anonymous => Identity::anonymous(),
-    }
+    signal::deliver_from(Sender::Person, target, &signal, context)
 }
 
 /// The entry of an execution in the list of what waits for a person; `None` when it waits for nobody.

@@ -13,7 +13,7 @@ use crate::payload::Payload;
 use crate::record::{
     AttemptEnd, AttemptEndState, AttemptKind, CancelSource, CounterKey, Delay, Effect, EffectKind, EndedLease,
     Execution, Failure, FlowCounter, GateState, Happening, HistoryLine, HistorySubject, Lease, LeaseEnd,
-    LeaseOperation, NextClaim, Outcome, OutcomeKind, Phase, Record, RecordKey, Runnable,
+    LeaseOperation, NextClaim, Outcome, OutcomeKind, Phase, Record, RecordKey, Runnable, Success,
 };
 use crate::state::public_state;
 use crate::time::Timestamp;
@@ -135,9 +135,11 @@ impl<'a> Change<'a> {
         {
             return;
         }
-        // What lies after the end of its time was nobody's, however late that end was noticed.
-        let ran_out_at = lease.timeout_at.unwrap_or(Timestamp::MAX).min(lease.expires_at);
-        attempt.leased += self.now.min(ran_out_at).since(lease.acquired_at);
+        if lease.confirmed {
+            // What lies after the end of its time was nobody's, however late that end was noticed.
+            let ran_out_at = lease.timeout_at.unwrap_or(Timestamp::MAX).min(lease.expires_at);
+            attempt.leased += self.now.min(ran_out_at).since(lease.acquired_at);
+        }
         self.after.ended_lease = Some(EndedLease::of(lease, attempt.id, end));
         if let Some(grant_id) = lease.grant {
             self.release_slot(grant_id);
@@ -173,7 +175,12 @@ impl<'a> Change<'a> {
         let Some(attempt) = self.after.attempt.as_mut().filter(|attempt| attempt.end.is_none()) else {
             return;
         };
-        attempt.end = Some(AttemptEnd { at, state, failure });
+        attempt.end = Some(AttemptEnd {
+            at,
+            state,
+            closed,
+            failure,
+        });
         self.draft.stream_ends.push(StreamEnd {
             execution_id: self.after.id,
             attempt_index: attempt.index,
@@ -293,13 +300,20 @@ impl<'a> Change<'a> {
             Some(_) => None,
             None => self.after.definition.policy.retention().map(|keep| self.now + keep),
         };
+        if ending.kind == OutcomeKind::Success {
+            self.after.success = Some(Success {
+                result_bytes: ending.result_bytes,
+                superseded: false,
+            });
+        } else if let Some(success) = &mut self.after.success {
+            success.superseded = true;
+        }
         self.after.phase = Phase::Terminal(Outcome {
             kind: ending.kind,
             at: self.now,
             failure: ending.failure,
             reason: ending.reason,
             cancel_source: ending.cancel_source,
-            result_bytes: ending.result_bytes,
             delete_at,
             deleting: false,
         });

@@ -163,6 +163,7 @@ fn acquire(execution: &mut Execution, claimant: &Claimant, now: Timestamp) {
                 leased: Duration::ZERO,
                 tier: next_claim.tier,
                 usage: Default::default(),
+                breached: Default::default(),
                 end: None,
             });
         }

@@ -203,11 +203,11 @@ impl Leaf<'_> {
         match self.distinct {
             Distinct::Waitpoints => arrival.waitpoint_key.to_string(),
             Distinct::Signals => signal.id.to_string(),
-            Distinct::Sources => Digest::of(
-                "signal source",
-                [signal.source_type.as_str(), signal.source_identity.as_str()],
-            )
-            .key(),
+            Distinct::Sources if signal.source_verified => {
+                Digest::of("signal source", [signal.source_identity.as_str()]).key()
+            }
+            // A sender may say that it is anybody, so all of these are one.
+            Distinct::Sources => "unverified".to_owned(),
         }
     }
 }

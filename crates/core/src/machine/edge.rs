@@ -8,6 +8,7 @@ use super::step::{Draft, Nudge, Step};
 use crate::command::flow::{Applied, StageDependencyEdge, Staged};
 use crate::error::{Code, Rejection};
 use crate::id::ExecutionId;
+use crate::name::DataRef;
 use crate::record::{CounterKey, Edge, EdgeGroupPolicy, EdgeState, Execution, GroupCounter, Happening, RecordKey};
 
 pub use super::cycle::{CycleSearch, CycleVerdict};
@@ -28,6 +29,8 @@ pub struct Ends<'a> {
 pub struct Surroundings<'a> {
     /// The edge with the new edge's id, or the one between the same two members, if there is one.
     pub existing: Option<&'a Edge>,
+    /// Another edge into the downstream that hands its result over under the new edge's name.
+    pub namesake: Option<&'a Edge>,
     /// What the search from the downstream found.
     pub search: CycleVerdict,
 }
@@ -50,6 +53,9 @@ pub fn stage(
         return staged_before(existing, command);
     }
     check_revision(loaded, command.expected_graph_revision)?;
+    if let Some(name) = around.namesake.and(command.data_passing_ref.as_ref()) {
+        return Err(named_twice(command.downstream, name));
+    }
     around.search.check(command)?;
     let mut draft = Draft::default();
     let graph_revision = grow(&mut draft, loaded, 1, context) + 1;
@@ -88,6 +94,13 @@ fn check_ends(loaded: Loaded<'_>, upstream: ExecutionId, downstream: ExecutionId
         return Err(Code::SelfReferencingEdge.because(format!("execution {upstream} cannot depend on itself")));
     }
     Ok(())
+}
+
+/// The refusal of a second edge that would hand its result over under the same name.
+pub(crate) fn named_twice(downstream: ExecutionId, name: &DataRef) -> Rejection {
+    Code::InvalidInput.because(format!(
+        "execution {downstream} is handed two results as {name}: each needs its own name"
+    ))
 }
 
 /// Refuses an execution that is not a member of the flow.

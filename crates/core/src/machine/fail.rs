@@ -70,7 +70,6 @@ pub(crate) fn end_failed_attempt(change: &mut Change<'_>, failure: Failure, by: 
     change.end_attempt(AttemptEndState::EndedFailure, Some(failure), ClosedReason::Failure);
     change.archive_attempt();
     change.after.counts.retries += 1;
-    change.after.resumed = None;
     let next_claim = change.new_attempt(AttemptKind::Retry, tier);
     change.requeue(
         next_claim,

@@ -83,7 +83,7 @@ fn how_it_ended(execution: &Execution, ended: &EndedLease) -> Rejection {
     describe(code.because(detail), execution)
 }
 
-fn not_the_holder(execution: &Execution) -> Rejection {
+pub(crate) fn not_the_holder(execution: &Execution) -> Rejection {
     let id = execution.id;
     if execution.lease().is_some() || execution.ended_lease.is_some() {
         return Code::StaleLease.because(format!("execution {id}: this is not its current lease"));

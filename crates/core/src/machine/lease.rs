@@ -5,18 +5,17 @@ use super::budget::check_deltas;
 use super::change::{Change, Ending};
 use super::context::Context;
 use super::fence::{self, Fenced};
+use super::outbox::outstanding;
 use super::step::{Draft, Step};
 use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress, UsageRecorded,
 };
-use crate::digest::Digest;
 use crate::error::{Code, Rejection};
-use crate::id::FlowId;
+use crate::id::{ExecutionId, FlowId};
 use crate::limits;
-use crate::name::RequestId;
 use crate::record::{
     BlobKey, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation, Progress,
-    RecordKey, RequestOutcome, StopRequest,
+    RecordKey, StopRequest, UsageIdentity,
 };
 use crate::time::Duration;
 
@@ -204,6 +203,9 @@ pub fn complete(execution: &Execution, command: &Complete, context: &Context) ->
 }
 
 /// active → active: usage stands on the attempt and, until the budget has it, in the outbox.
+///
+/// A report that still waits in the outbox is recognised here, any other one by the budget: then [`super::outbox::arrived`]
+/// takes it off the attempt again. Repeated after its lease it can only be answered, which the last few are.
 pub fn report_usage(
     execution: &Execution,
     command: &ReportUsage,
@@ -212,51 +214,51 @@ pub fn report_usage(
     check_deltas(&command.deltas)?;
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
-    let request_id = identity(command);
-    if change
-        .after
-        .requests
-        .remembers(request_id.as_ref(), &RequestOutcome::UsageRecorded)
-    {
+    let (budget_id, identity) = (command.budget_id, usage_identity(execution.id, command));
+    if outstanding(&change.after, budget_id, &identity).is_some() {
         return Ok(change.finish(UsageRecorded::Already));
     }
-    fence::hold(&mut change, fence)?;
+    if let Err(refusal) = fence::hold(&mut change, fence) {
+        return match change.after.reports.remembers(budget_id, &identity) {
+            true => Ok(change.finish(UsageRecorded::Already)),
+            false => Err(refusal),
+        };
+    }
     if change.after.outbox.len() >= limits::OUTBOX_MAX {
         let id = execution.id;
         return Err(Code::Unavailable.because(format!("execution {id}: too many effects wait for their budget")));
     }
-    if let Some(attempt) = &mut change.after.attempt {
-        let usage = attempt.usage.entry(command.budget_id).or_default();
-        for (dimension, delta) in &command.deltas {
-            let total = usage.entry(dimension.clone()).or_default();
-            *total = total.saturating_add(*delta);
-        }
+    let Some(attempt) = &mut change.after.attempt else {
+        return Err(fence::not_the_holder(execution));
+    };
+    let attempt_index = attempt.index;
+    let usage = attempt.usage.entry(budget_id).or_default();
+    for (dimension, delta) in &command.deltas {
+        let total = usage.entry(dimension.clone()).or_default();
+        *total = total.saturating_add(*delta);
     }
+    change.after.reports.remember(budget_id, &identity);
     change.after.outbox.push(Effect {
         id: command.effect_id,
         kind: EffectKind::ReportUsage {
-            budget_id: command.budget_id,
+            budget_id,
+            attempt_index,
             deltas: command.deltas.clone(),
-            dedup_key: command.dedup_key.clone(),
+            identity,
         },
     });
-    change
-        .after
-        .requests
-        .remember(request_id.as_ref(), RequestOutcome::UsageRecorded);
-    change.note(Happening::UsageReported, Some(format!("budget {}", command.budget_id)));
+    change.note(Happening::UsageReported, Some(format!("budget {budget_id}")));
     Ok(change.finish(UsageRecorded::Now))
 }
 
-/// What a repeated report is recognised by, so that the attempt does not count it twice either: its dedup key, which is
-/// the budget's and may come with another request, or else its request id.
-fn identity(command: &ReportUsage) -> Option<RequestId> {
-    let Some(key) = &command.dedup_key else {
-        return command.request_id.clone();
-    };
-    let budget = command.budget_id.uuid();
-    let digest = Digest::of("usage", [budget.as_bytes(), key.as_str().as_bytes()]);
-    RequestId::parse(digest.to_string()).ok()
+/// What a repeated report is recognised by: its dedup key, which is the budget's and may come with another request or from
+/// another execution, or else its request id, or else its effect.
+pub fn usage_identity(execution_id: ExecutionId, command: &ReportUsage) -> UsageIdentity {
+    match (&command.dedup_key, &command.request_id) {
+        (Some(key), _) => UsageIdentity::Key(key.clone()),
+        (None, Some(request_id)) => UsageIdentity::Call(execution_id, request_id.clone()),
+        (None, None) => UsageIdentity::Effect(command.effect_id),
+    }
 }
 
 /// active → active, with a request to stop that becomes a cancellation if it is not followed in time.
@@ -272,11 +274,4 @@ pub fn request_stop(execution: &Execution, reason: &str, context: &Context) -> R
     });
     change.note(Happening::StopRequested, Some(reason.to_owned()));
     Ok(change.finish(true))
-}
-
-/// The effects with these ids have arrived: they leave the outbox.
-pub fn clear_outbox(execution: &Execution, arrived: &[crate::id::EffectId], context: &Context) -> Step<()> {
-    let mut change = Change::settled(execution, context);
-    change.after.outbox.retain(|effect| !arrived.contains(&effect.id));
-    change.finish(())
 }

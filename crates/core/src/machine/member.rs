@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::change::{Change, history_line};
 use super::context::Context;
-use super::edge::{check_member, count, grow};
+use super::edge::{check_member, count, grow, named_twice};
 use super::flow::Loaded;
 use super::group::{self, Counts, Verdict, no_edges, verdict};
 use super::step::{Draft, Nudge, Step, Write, count_member};
@@ -16,9 +16,10 @@ use crate::id::ExecutionId;
 use crate::limits::{BATCH_ITEMS_MAX, FLOW_MEMBERS_MAX};
 use crate::partition::Partition;
 use crate::record::{
-    Definition, Edge, EdgeGroupPolicy, EdgeState, Execution, GateState, Happening, Phase, Record, RecordKey,
+    Definition, Edge, EdgeGroupPolicy, EdgeState, Execution, Flow, GateState, Happening, Phase, Record, RecordKey,
 };
 use crate::state::public_state;
+use crate::time::Timestamp;
 
 /// The flow side of a submission.
 #[derive(Clone, Copy, Debug)]
@@ -108,17 +109,8 @@ fn depend(
     Ok(())
 }
 
-/// Announces dependencies of a member `draft` creates that follow in later transactions.
-pub(crate) fn announce(draft: &mut Draft, id: ExecutionId, further: u64) {
-    if let Some(mut member) = draft.execution(id).cloned() {
-        if let Some(dependencies) = &mut member.dependencies {
-            dependencies.unsatisfied += further;
-        }
-        replace_created(draft, member);
-    }
-}
-
-/// Adds announced dependencies of a member of a flow that is not open yet, so that nobody decides its group meanwhile.
+/// Adds dependencies of a member of a flow that is not open yet, so that nobody decides its group meanwhile: it is decided
+/// when the flow is opened.
 pub(crate) fn depend_further(
     draft: &mut Draft,
     member: &Execution,
@@ -126,8 +118,16 @@ pub(crate) fn depend_further(
     context: &Context,
 ) -> Result<(), Rejection> {
     membership.flow.check_takes_members()?;
-    let join = member.dependencies.as_ref().map(|dependencies| dependencies.policy);
-    draw(draft, member.id, join.unwrap_or_default(), membership, context)
+    check_member(membership.flow, member)?;
+    let mut change = Change::begin(member, context)?;
+    let waits = change.after.runnable().is_some();
+    let dependencies = change.after.dependencies.get_or_insert_with(no_edges);
+    dependencies.fixed = true;
+    dependencies.waiting |= waits;
+    draw(draft, member.id, dependencies.policy, membership, context)?;
+    dependencies.unsatisfied += Counts::default().after(member.id, draft).unsatisfied();
+    draft.merge(change.finish_written(()).draft);
+    Ok(())
 }
 
 /// Creates the edges into `downstream` and counts them.
@@ -164,6 +164,14 @@ fn check_distinct(id: ExecutionId, depends_on: &[DependsOn]) -> Result<(), Rejec
         if !seen.insert(on.upstream) {
             return Err(Code::DependencyAlreadyExists.because(format!("{} is named twice in depends_on", on.upstream)));
         }
+    }
+    let mut names = BTreeSet::new();
+    if let Some(name) = depends_on
+        .iter()
+        .filter_map(|on| on.data_passing_ref.as_ref())
+        .find(|name| !names.insert(*name))
+    {
+        return Err(named_twice(id, name));
     }
     let mut edge_ids = BTreeSet::new();
     match depends_on
@@ -279,6 +287,9 @@ fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Step<Joined> {
         .history
         .push(history_line(&member, now, Happening::MemberAdded, context, None));
     count_member(&mut draft, loaded.flow.id, None, Some(public_state(&member)));
+    if let Some(flow) = kept_for(&member, loaded, now) {
+        draft.put(flow);
+    }
     draft.put(member);
     draft.guard(RecordKey::Gate(loaded.flow.id));
     draft.nudge(Nudge::always(RecordKey::Flow(loaded.flow.id)));
@@ -288,4 +299,18 @@ fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Step<Joined> {
         },
         draft,
     }
+}
+
+/// The flow, if it must be kept longer because of a member it is given: for as long as that one would have been kept, and
+/// beyond the hour it may stay unopened if that one has run.
+fn kept_for(member: &Execution, loaded: Loaded<'_>, now: Timestamp) -> Option<Flow> {
+    let ran = member.has_run() || member.is_terminal();
+    let mut flow = loaded.flow.clone();
+    flow.in_use |= ran && loaded.gate == GateState::Assembling;
+    flow.retention = flow.retention.at_least(member.definition.policy.retention());
+    if flow == *loaded.flow {
+        return None;
+    }
+    flow.updated_at = now.max(flow.updated_at);
+    Some(flow)
 }

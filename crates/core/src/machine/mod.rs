@@ -6,6 +6,7 @@
 //! | [`claim`] | reserve, admission, claim_from_grant, block, unblock |
 //! | [`lease`] | renew, release, update_progress, complete, delay, report_usage, stop request |
 //! | [`fail`] | fail, and what the retry policy makes of it |
+//! | [`outbox`] | effects that have arrived elsewhere |
 //! | [`operator`] | cancel, revoke_lease, reclaim grants, change_priority, hold, unhold, set_tags |
 //! | [`admission`] | who may be leased, by budgets and quota, and what is released when there is room |
 //! | [`budget`] | create, update_limits, reset, delete, report_usage at the budget, periodic reset |
@@ -52,6 +53,7 @@ pub mod lane;
 pub mod lease;
 pub mod member;
 pub mod operator;
+pub mod outbox;
 pub mod placement;
 pub mod quota;
 pub mod reopen;

@@ -91,14 +91,14 @@ pub fn revoke_lease(
         check_text("reason", reason)?;
     }
     let mut change = Change::begin(execution, context)?;
-    if change
-        .after
-        .requests
-        .remembers(command.request_id.as_ref(), &RequestOutcome::Revoked)
-    {
+    let expected = command.expected_lease_epoch;
+    let is_meant = |outcome: &RequestOutcome| {
+        matches!(outcome, RequestOutcome::Revoked { lease_epoch }
+            if expected.is_none_or(|expected| expected == *lease_epoch))
+    };
+    if change.after.requests.find(command.request_id.as_ref()).any(is_meant) {
         return Ok(change.finish(Revoked::Now));
     }
-    let expected = command.expected_lease_epoch;
     let Some(lease) = change.after.lease() else {
         return without_lease(change, expected);
     };
@@ -112,6 +112,7 @@ pub fn revoke_lease(
             execution.id
         )));
     }
+    let lease_epoch = lease.epoch;
     change.note(Happening::LeaseRevoked, command.reason.clone());
     time::reclaim(&mut change, LeaseEnd::Revoked);
     if change.context.gate == Some(GateState::Cancelled) {
@@ -120,7 +121,7 @@ pub fn revoke_lease(
     change
         .after
         .requests
-        .remember(command.request_id.as_ref(), RequestOutcome::Revoked);
+        .remember(command.request_id.as_ref(), RequestOutcome::Revoked { lease_epoch });
     Ok(change.finish(Revoked::Now))
 }
 

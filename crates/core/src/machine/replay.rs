@@ -69,7 +69,7 @@ fn check(change: &mut Change<'_>) -> Result<(), Rejection> {
 }
 
 /// Makes a terminal execution runnable again, from its first tier, as if it had just been submitted. One that never ran
-/// waits for its dependencies; one that ran had them. Epoch, attempts, tags and the old result stay.
+/// waits for its dependencies; one that ran had them. Epoch, attempts, tags and what its last success left stay.
 pub(crate) fn restart(change: &mut Change<'_>, kind: AttemptKind, owes_edges: bool) {
     let next_claim = change.new_attempt(kind, 0);
     change.requeue(next_claim, None);
@@ -78,11 +78,14 @@ pub(crate) fn restart(change: &mut Change<'_>, kind: AttemptKind, owes_edges: bo
     after.counts.retries = 0;
     after.counts.reclaims = 0;
     after.counts.unconfirmed_returns = 0;
+    after.progress = None;
     after.deadline_at = deadline(&after.definition, change.now);
     after.unopened = change.context.gate == Some(GateState::Assembling);
     after.follow_ups = FollowUps {
         reopen_edges: owes_edges,
-        ..FollowUps::default()
+        // Its group was decided and stays so, unless it waits for it anew.
+        cancel_siblings: after.follow_ups.cancel_siblings && !waits,
+        resolve_edges: false,
     };
     if let Some(dependencies) = &mut after.dependencies {
         dependencies.waiting = waits && dependencies.fixed;

@@ -29,6 +29,7 @@ pub(crate) fn resume(change: &mut Change<'_>, by: ResumedBy, detail: Option<Stri
         signals: suspension.matched,
         at: change.now,
         by,
+        asked: None,
     });
     change.requeue(next_claim, Some(delay));
     change.note(Happening::Resumed, detail);
@@ -44,17 +45,21 @@ pub fn resume_execution(
         check_text("reason", reason)?;
     }
     let mut change = Change::begin(execution, context)?;
+    let id = execution.id;
+    let open = change.after.suspension().map(|suspension| suspension.id);
+    // What a request ended once is not this one: whoever repeats it does not know of the suspension that is open now.
+    let ended_another = |outcome: &RequestOutcome| matches!(outcome, RequestOutcome::Resumed { suspension_id } if Some(*suspension_id) != open);
     if change
         .after
         .requests
-        .remembers(command.request_id.as_ref(), &RequestOutcome::Resumed)
+        .find(command.request_id.as_ref())
+        .any(ended_another)
     {
         return Ok(change.finish(ResumeOutcome::Already));
     }
-    let id = execution.id;
-    if change.after.suspension().is_none() {
+    let Some(suspension_id) = open else {
         return Err(Code::ExecutionNotSuspended.because(format!("execution {id} is not suspended")));
-    }
+    };
     if !change.pass_gate() {
         return Err(Code::FlowAlreadyTerminal.because(format!("the flow of execution {id} is cancelled")));
     }
@@ -62,7 +67,7 @@ pub fn resume_execution(
     change
         .after
         .requests
-        .remember(command.request_id.as_ref(), RequestOutcome::Resumed);
+        .remember(command.request_id.as_ref(), RequestOutcome::Resumed { suspension_id });
     Ok(change.finish(ResumeOutcome::Now))
 }
 

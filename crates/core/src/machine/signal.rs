@@ -18,7 +18,7 @@ use crate::keyring::KeyRing;
 use crate::limits::SIGNAL_PAYLOAD_BYTES_MAX;
 use crate::name::NAME_BYTES_MAX;
 use crate::record::{
-    Actor, BlobKey, CounterKey, Execution, Happening, Phase, Record, ResumedBy, Signal, SignalEffect, SignalKeyRecord,
+    BlobKey, CounterKey, Execution, Happening, Phase, Record, ResumedBy, Signal, SignalEffect, SignalKeyRecord,
     Waitpoint, WaitpointUse,
 };
 use crate::time::Timestamp;
@@ -51,9 +51,28 @@ pub fn authenticate<'w>(
     Ok(waitpoint)
 }
 
+/// Whose signal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// Whoever has the token: its signals count against the limit of the execution.
+    Holder,
+    /// A person who decides. What holders sent must not keep a person from deciding, so these signals never count.
+    Person,
+}
+
 /// Delivers a signal whose sender was authenticated. A repetition is recognised by its id or its key, and answered before
 /// anything else is looked at.
 pub fn deliver(target: Target<'_>, command: &DeliverSignal, context: &Context) -> Result<Step<Delivered>, Rejection> {
+    deliver_from(Sender::Holder, target, command, context)
+}
+
+/// The same for a signal of this sender.
+pub(crate) fn deliver_from(
+    sender: Sender,
+    target: Target<'_>,
+    command: &DeliverSignal,
+    context: &Context,
+) -> Result<Step<Delivered>, Rejection> {
     if let Some(existing_signal_id) = delivered_before(target) {
         return Ok(Step::unchanged(Delivered::Duplicate { existing_signal_id }));
     }
@@ -64,7 +83,10 @@ pub fn deliver(target: Target<'_>, command: &DeliverSignal, context: &Context) -
         return Err(closed(target.waitpoint, reason));
     }
     check_content(&change.after, command)?;
-    check_limit(&change.after, target.buffered_signals)?;
+    if sender == Sender::Holder {
+        check_limit(&change.after, target.buffered_signals)?;
+        count_against_limit(&mut change, state);
+    }
     Ok(match state {
         WaitpointState::Active => arrive(change, target.waitpoint, command),
         _ => buffer(change, target.waitpoint, command),
@@ -125,12 +147,20 @@ fn check_limit(execution: &Execution, buffered_signals: u64) -> Result<(), Rejec
     Ok(())
 }
 
+/// At a pending waitpoint it is counted beside the record, which is not written.
+fn count_against_limit(change: &mut Change<'_>, state: WaitpointState) {
+    if state == WaitpointState::Active {
+        change.after.counts.signals += 1;
+    } else {
+        change.draft.increment(CounterKey::BufferedSignals(change.after.id), 1);
+    }
+}
+
 /// To an active waitpoint: it counts, and if the condition then holds the execution goes on.
 fn arrive(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -> Step<Delivered> {
     change.draft.not_after = time::lease_bound(&change.after);
     let mut signal = signal(&change, waitpoint, command);
     signal.effect = count(&mut change, waitpoint, &signal);
-    change.after.counts.signals += 1;
     change.note(Happening::Signalled, Some(told(&signal, waitpoint)));
     if signal.effect == SignalEffect::ResumeConditionSatisfied {
         resume(&mut change, ResumedBy::Signals, None);
@@ -170,13 +200,14 @@ fn buffer(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal
     waitpoint.updated_at = change.now.max(waitpoint.updated_at);
     change.note(Happening::Signalled, Some(told(&signal, &waitpoint)));
     change.draft.put(waitpoint);
-    change.draft.increment(CounterKey::BufferedSignals(change.after.id), 1);
     let outcome = accepted(&signal);
     keep(&mut change, signal, command);
     change.finish(outcome)
 }
 
+/// A caller that somebody vouches for is the source, whatever it says.
 fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -> Signal {
+    let verified = change.context.actor.identity();
     Signal {
         id: command.signal_id,
         execution_id: change.after.id,
@@ -184,8 +215,8 @@ fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -
         name: command.signal_name.clone(),
         category: command.category.clone(),
         source_type: command.source_type.clone(),
-        source_identity: command.source_identity.clone(),
-        source_verified: change.context.actor != Actor::Anonymous,
+        source_verified: verified.is_some(),
+        source_identity: verified.unwrap_or_else(|| command.source_identity.clone()),
         correlation_id: command.correlation_id.clone(),
         idempotency_key: command.idempotency_key.clone(),
         accepted_at: change.now,

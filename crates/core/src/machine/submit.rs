@@ -12,7 +12,7 @@ use crate::id::ExecutionId;
 use crate::limits;
 use crate::record::{
     AttemptKind, BlobKey, Counts, Definition, Delay, DelayReason, Dependencies, Execution, FollowUps, Happening,
-    IdempotencyScope, NextClaim, Phase, Record, RequestLog, Runnable, SubmissionKeyRecord, Tags,
+    IdempotencyScope, NextClaim, Phase, Record, ReportLog, RequestLog, Runnable, SubmissionKeyRecord, Tags,
 };
 use crate::state::public_state;
 use crate::time::{Timestamp, earliest};
@@ -240,10 +240,12 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
         ended_lease: None,
         attempt: None,
         counts: Counts::default(),
+        success: None,
         progress: None,
         pending_waitpoints: Vec::new(),
         resumed: None,
         requests: RequestLog::default(),
+        reports: ReportLog::default(),
         outbox: Vec::new(),
         follow_ups: FollowUps::default(),
     }

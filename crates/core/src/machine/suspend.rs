@@ -10,8 +10,8 @@ use super::fence::{self, Fenced};
 use super::resume;
 use super::step::{ClosedReason, Step};
 use crate::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
+use crate::digest::Digest;
 use crate::error::{Code, Rejection};
-use crate::id::WaitpointId;
 use crate::name::Category;
 use crate::record::{
     CancelSource, Execution, Failure, Happening, LeaseEnd, LeaseOperation, Phase, ResumeCondition, Resumed, ResumedBy,
@@ -45,7 +45,7 @@ pub fn suspend(
         let first = suspended_before(execution, end, command)?;
         return Ok(change.finish(first));
     }
-    if let Some(first) = satisfied_before(&change.after, command, early) {
+    if let Some(first) = satisfied_before(&change.after, command)? {
         return Ok(change.finish(first));
     }
     let chosen = choose(&change, command, early)?;
@@ -53,7 +53,8 @@ pub fn suspend(
     count_early(&mut suspension, &chosen, early.signals)?;
     fence::confirm(&mut change);
     if condition::holds(&suspension.condition, &suspension.progress) {
-        return Ok(go_on(change, suspension, chosen));
+        let asked = asked(command)?;
+        return Ok(go_on(change, suspension, chosen, asked));
     }
     let end = LeaseEnd::Suspended {
         suspension_id: suspension.id,
@@ -88,26 +89,29 @@ fn suspended_before(execution: &Execution, end: LeaseEnd, command: &Suspend) -> 
     })
 }
 
-/// The first answer, when this suspend was not needed before. It kept the lease, so it is recognised by the pending
-/// waitpoints it consumed: all of them, by the suspension noted last.
-fn satisfied_before(execution: &Execution, command: &Suspend, early: Early<'_>) -> Option<SuspendOutcome> {
-    let last = execution.resumed.as_ref()?;
-    let mut used = command.waitpoints.iter().filter_map(pending_id).peekable();
-    used.peek()?;
-    let consumed = used.all(|id| {
-        let waitpoint = early.waitpoints.iter().find(|waitpoint| waitpoint.id == id);
-        waitpoint.is_some_and(|waitpoint| waitpoint.usage == WaitpointUse::Consumed(last.suspension_id))
-    });
-    consumed.then(|| SuspendOutcome::AlreadySatisfied {
+/// The first answer, when this suspend was not needed before. It kept the lease and consumed a pending waitpoint that no
+/// other suspend can use, so it is recognised by what it asks for.
+fn satisfied_before(execution: &Execution, command: &Suspend) -> Result<Option<SuspendOutcome>, Rejection> {
+    let Some(last) = execution.resumed.as_ref().filter(|last| last.asked.is_some()) else {
+        return Ok(None);
+    };
+    let same = last.asked == Some(asked(command)?);
+    Ok(same.then(|| SuspendOutcome::AlreadySatisfied {
         signals: last.signals.clone(),
-    })
+    }))
 }
 
-const fn pending_id(choice: &WaitpointChoice) -> Option<WaitpointId> {
-    match choice {
-        WaitpointChoice::UsePending { waitpoint_id } => Some(*waitpoint_id),
-        WaitpointChoice::Fresh { .. } => None,
-    }
+/// What a suspend asks for, without what is fresh each time it is sent.
+fn asked(command: &Suspend) -> Result<Digest, Rejection> {
+    let condition = serde_json::to_string(&command.resume_condition)
+        .map_err(|error| Code::Internal.because(format!("a condition could not be written: {error}")))?;
+    let key = command.idempotency_key.as_ref().map_or("", |key| key.as_str());
+    let waitpoints = command.waitpoints.iter().flat_map(|choice| match choice {
+        WaitpointChoice::Fresh { waitpoint_key, .. } => ["fresh".to_owned(), waitpoint_key.to_string()],
+        WaitpointChoice::UsePending { waitpoint_id } => ["pending".to_owned(), waitpoint_id.to_string()],
+    });
+    let parts = [key.to_owned(), condition].into_iter().chain(waitpoints);
+    Ok(Digest::of("suspend", parts))
 }
 
 /// The suspension as it would be without any signal.
@@ -194,12 +198,14 @@ pub(crate) fn count(suspension: &mut Suspension, arrival: Arrival<'_>) -> Counte
 }
 
 /// The condition holds already: the pending waitpoints close, no others are made, the worker keeps its lease.
-fn go_on(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) -> Step<SuspendOutcome> {
+fn go_on(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>, asked: Digest) -> Step<SuspendOutcome> {
     forget_pending(&mut change, &suspension);
     for chosen in chosen {
         if let Chosen::Pending(waitpoint) = chosen {
-            let usage = WaitpointUse::Consumed(suspension.id);
-            change.draft.put(Waitpoint { usage, ..waitpoint });
+            change.draft.put(Waitpoint {
+                usage: WaitpointUse::Consumed,
+                ..waitpoint
+            });
         }
     }
     change.after.resumed = Some(Resumed {
@@ -207,6 +213,7 @@ fn go_on(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) ->
         signals: suspension.matched.clone(),
         at: change.now,
         by: ResumedBy::Signals,
+        asked: Some(asked),
     });
     change.note(
         Happening::Resumed,

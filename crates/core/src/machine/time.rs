@@ -104,7 +104,11 @@ fn timers(execution: &Execution) -> [Option<(Timestamp, Timer)>; 4] {
         Phase::Active(lease) => [
             at(execution.deadline_at, Timer::Deadline),
             at(lease.stop.as_ref().map(|stop| stop.cancel_at), Timer::Stop),
-            at(lease.timeout_at.filter(|_| !lease.is_expired()), Timer::AttemptTimeout),
+            // Nobody may know of a lease that was never used: it costs the attempt nothing.
+            at(
+                lease.timeout_at.filter(|_| lease.confirmed && !lease.is_expired()),
+                Timer::AttemptTimeout,
+            ),
             Some(match lease.reclaim_at {
                 Some(reclaim_at) => (reclaim_at, Timer::ReclaimGrace),
                 None => (lease.expires_at, Timer::LeaseExpiry),

@@ -109,7 +109,7 @@ pub fn waitpoint_state(waitpoint: &Waitpoint, execution: &Execution, now: Timest
     let open = |id| execution.suspension().is_some_and(|suspension| suspension.id == id);
     match waitpoint.usage {
         WaitpointUse::NeverCommitted => WaitpointState::Closed(WaitpointClosed::NeverCommitted),
-        WaitpointUse::Consumed(_) => WaitpointState::Closed(WaitpointClosed::Consumed),
+        WaitpointUse::Consumed => WaitpointState::Closed(WaitpointClosed::Consumed),
         WaitpointUse::Suspension(id) if open(id) => WaitpointState::Active,
         WaitpointUse::Suspension(_) => WaitpointState::Closed(WaitpointClosed::SuspensionEnded),
         WaitpointUse::Pending { expires_at } if expires_at.has_come(now) => {

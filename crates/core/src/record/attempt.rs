@@ -1,10 +1,12 @@
 //! One run of an execution.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::BreachKind;
 use crate::id::{AttemptId, BudgetId};
+use crate::machine::step::ClosedReason;
 use crate::name::{Category, Dimension, WorkerId, WorkerInstanceId};
 use crate::time::{Duration, Timestamp};
 
@@ -25,13 +27,16 @@ pub struct Attempt {
     pub lease_epoch: u64,
     /// When it first got a lease.
     pub started_at: Timestamp,
-    /// Leased time of the leases that have ended.
+    /// Time of its leases that were confirmed and have ended.
     pub leased: Duration,
     /// Fallback tier it runs on.
     pub tier: u32,
     /// Usage it reported, by budget and dimension.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usage: BTreeMap<BudgetId, BTreeMap<Dimension, u64>>,
+    /// The limits its reports were the first of it to pass.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub breached: BTreeSet<(BudgetId, Dimension, BreachKind)>,
     /// How it ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<AttemptEnd>,
@@ -58,6 +63,8 @@ pub struct AttemptEnd {
     pub at: Timestamp,
     /// In which of the four ways.
     pub state: AttemptEndState,
+    /// Why its output ended; a stream without a frame is nowhere else.
+    pub closed: ClosedReason,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,

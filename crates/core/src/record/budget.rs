@@ -106,7 +106,7 @@ pub struct Breach {
 }
 
 /// Which kind of limit was passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BreachKind {
     /// A soft limit.

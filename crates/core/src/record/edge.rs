@@ -120,7 +120,7 @@ pub enum EdgeGroupPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnSatisfied {
-    /// Those that feed no other open child are cancelled.
+    /// Those that feed no other child that waits for its group are cancelled.
     CancelRemaining,
     /// They go on.
     LetRun,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, RequestLog,
-    Resumed, Suspension, is_default,
+    Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, ReportLog,
+    RequestLog, Resumed, Success, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
@@ -56,18 +56,24 @@ pub struct Execution {
     /// What was counted so far.
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
-    /// What the worker last said about its progress.
+    /// What its last success left, through replays and however they end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<Success>,
+    /// What the worker said about its progress in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
-    /// What ended the last suspension, for the worker that continues.
+    /// What ended the last suspension, for whoever goes on from there: the same attempt, a retry or a reclaim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Resumed>,
     /// The last requests that have no identity of their own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub requests: RequestLog,
+    /// Its last usage reports.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reports: ReportLog,
     /// Effects on other partitions not yet known to have arrived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outbox: Vec<Effect>,
@@ -150,7 +156,7 @@ pub struct NextClaim {
     pub continues: bool,
     /// Fallback tier.
     pub tier: u32,
-    /// Leased time the attempt has left.
+    /// Time under confirmed leases the attempt has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// It comes back from a satisfied suspension.
@@ -241,7 +247,8 @@ pub struct Counts {
     pub replays: u32,
     /// Leases in a row that came back without a single fenced call.
     pub unconfirmed_returns: u32,
-    /// Signals accepted at waitpoints of its suspensions; those buffered at pending ones are counted beside the record.
+    /// Signals accepted at waitpoints of its suspensions but for a person's decisions; those buffered at pending ones are
+    /// counted beside the record.
     pub signals: u32,
 }
 
@@ -340,6 +347,11 @@ impl Execution {
     /// Whether it was ever handed to a worker.
     pub const fn has_run(&self) -> bool {
         self.attempt.is_some()
+    }
+
+    /// Bytes of its result: it has one while its last end was a success that had one, also during a replay.
+    pub fn result_bytes(&self) -> Option<u64> {
+        self.success.filter(|success| !success.superseded)?.result_bytes
     }
 
     /// Whether its dependencies hold it back.

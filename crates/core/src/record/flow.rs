@@ -33,7 +33,8 @@ pub struct Flow {
     pub updated_at: Timestamp,
     /// Moves with every staged edge.
     pub graph_revision: u64,
-    /// How long it is kept after its last member ended.
+    /// How long it is kept after its last member ended: as long as it was created for, or as the longest kept of the
+    /// executions that were added to it.
     pub retention: Retention,
     /// Its cancellation, once asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,6 +42,10 @@ pub struct Flow {
     /// It has had members: it is kept by its retention from now on, no longer as an empty flow.
     #[serde(default, skip_serializing_if = "is_default")]
     pub populated: bool,
+    /// Something that had run, or ended, was added before it was opened. It is no longer only a graph in the making, which
+    /// goes by itself when nobody opens it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_use: bool,
     /// When its last open member ended; absent while one is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,

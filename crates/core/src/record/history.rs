@@ -62,6 +62,18 @@ pub enum Actor {
     Anonymous,
 }
 
+impl Actor {
+    /// Who it is, if somebody vouches for that.
+    pub fn identity(&self) -> Option<Identity> {
+        match self {
+            Actor::Engine => Some(Identity::engine()),
+            Actor::Worker(instance) => Identity::parse(instance.as_str()).ok(),
+            Actor::Client(identity) => Some(identity.clone()),
+            Actor::Anonymous => None,
+        }
+    }
+}
+
 macro_rules! happenings {
     ($($(#[$doc:meta])* $variant:ident => $text:literal),+ $(,)?) => {
         /// What can happen to an execution or a flow.
@@ -161,6 +173,10 @@ happenings! {
     TagsChanged => "tags_changed",
     /// Usage was reported.
     UsageReported => "usage_reported",
+    /// Its attempt passed a soft limit of a budget for the first time.
+    SoftBreach => "soft_breach",
+    /// Its attempt passed a hard limit of a budget for the first time.
+    HardBreach => "hard_breach",
     /// It joined a flow.
     MemberAdded => "member_added",
     /// A flow was created.

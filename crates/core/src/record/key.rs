@@ -147,7 +147,8 @@ pub enum CounterKey {
     Flow(FlowId, FlowCounter),
     /// A count over the inbound edges of an execution.
     Group(ExecutionId, GroupCounter),
-    /// Signals that ever arrived at pending waitpoints of an execution: they must not write its record.
+    /// Signals that ever arrived at pending waitpoints of an execution and count against its limit: they must not write its
+    /// record.
     BufferedSignals(ExecutionId),
 }
 

@@ -27,7 +27,7 @@ pub struct Lease {
     pub expires_at: Timestamp,
     /// How long a renewal lasts.
     pub ttl: Duration,
-    /// When the attempt's leased time is used up.
+    /// When the attempt's leased time is used up; it counts once the lease is confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<Timestamp>,
     /// A fenced call was made under it: its holder knows that it has it.

@@ -22,7 +22,7 @@ pub use attempt::{Attempt, AttemptEnd, AttemptEndState, AttemptKind, Failure};
 pub use blocked::BlockedIn;
 pub use budget::{AMOUNT_MAX, Breach, BreachKind, Budget, DIMENSIONS_MAX, Excess, Limits, OnHardLimit, StopOrder};
 pub use edge::{DependencyKind, Edge, EdgeGroupPolicy, EdgeState, OnSatisfied};
-pub use effect::{Effect, EffectKind};
+pub use effect::{Effect, EffectKind, UsageIdentity};
 pub use execution::{
     Block, Cause, Counts, Definition, Delay, DelayReason, Dependencies, Execution, FollowUps, Hold, NextClaim, Phase,
     Progress, Runnable, StopRequest, Tags,
@@ -33,9 +33,9 @@ pub use key::{
     BlobKey, CounterKey, FlowCounter, GroupCounter, IdempotencyScope, Record, RecordKey, SubmissionKeyRecord,
 };
 pub use lease::{EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
-pub use outcome::{CancelSource, Outcome, OutcomeKind};
+pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Place, Promise, QuotaPolicy, QuotaUsage, Recent, Slot};
-pub use requests::{RequestLog, RequestOutcome};
+pub use requests::{ReportLog, RequestLog, RequestOutcome};
 pub use suspension::{
     Distinct, Matcher, NodeProgress, ReasonCode, ResumeCondition, Resumed, ResumedBy, Suspension, TimeoutBehavior,
     WaitpointRef,

@@ -21,15 +21,23 @@ pub struct Outcome {
     /// Who cancelled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_source: Option<CancelSource>,
-    /// Bytes of its result; absent: it ended without one, whatever an earlier run left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result_bytes: Option<u64>,
     /// When it may be deleted; absent: members live as long as their flow, others as long as their policy says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_at: Option<Timestamp>,
     /// Its retention is over and its parts are being deleted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub deleting: bool,
+}
+
+/// What the last success of an execution left: children are handed its result until a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Success {
+    /// Bytes of its result; absent: it had none, whatever an earlier success left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_bytes: Option<u64>,
+    /// A later run ended otherwise: the execution has no result of its own until it succeeds again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub superseded: bool,
 }
 
 /// The five ends.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::is_default;
+use crate::digest::Digest;
 use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{SignalName, WaitpointKey};
 use crate::time::{Duration, Timestamp};
@@ -101,7 +102,7 @@ pub enum Distinct {
     Waitpoints,
     /// They are different signals.
     Signals,
-    /// They came from different sources.
+    /// They came from different sources that somebody vouches for; all other sources are one together.
     Sources,
 }
 
@@ -160,6 +161,10 @@ pub struct Resumed {
     pub at: Timestamp,
     /// By an operator, by time, or by signals.
     pub by: ResumedBy,
+    /// What the suspend asked for, when early signals met its condition: it kept its lease, and only this tells its
+    /// repetition from another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Digest>,
 }
 
 /// Who or what resumed an execution.

@@ -40,9 +40,8 @@ pub enum WaitpointUse {
     Suspension(SuspensionId),
     /// Its time passed before any suspension used it.
     NeverCommitted,
-    /// A suspend found its condition met by early signals and closed it. The id of the suspension that was not needed
-    /// tells a repetition of that suspend.
-    Consumed(SuspensionId),
+    /// A suspend found its condition met by early signals and closed it.
+    Consumed,
 }
 
 /// An open pending waitpoint as its execution knows it.
@@ -82,9 +81,9 @@ pub struct Signal {
     pub category: String,
     /// What kind of thing sent it.
     pub source_type: String,
-    /// Who sent it.
+    /// Who sent it: by the credential it came with, or else as the sender claims.
     pub source_identity: Identity,
-    /// Whether a credential vouched for the identity.
+    /// Whether a credential vouched for the identity; otherwise it is only claimed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub source_verified: bool,
     /// The sender's id for tying things together.

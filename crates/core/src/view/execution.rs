@@ -68,7 +68,7 @@ pub struct ExecutionView {
     pub reason: Option<String>,
     /// What went wrong.
     pub failure: Option<Failure>,
-    /// Bytes of its result.
+    /// Bytes of its result; absent unless its last end was a success that had one.
     pub result_bytes: Option<u64>,
     /// The open suspension.
     pub suspension: Option<SuspensionView>,

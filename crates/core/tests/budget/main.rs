@@ -14,7 +14,7 @@ use ff_core::command::budget::{
     UsageIdentity, UsageReport,
 };
 use ff_core::error::Code;
-use ff_core::id::{BudgetId, EffectId};
+use ff_core::id::{BudgetId, EffectId, ExecutionId};
 use ff_core::machine::admission::{Room, judge_budgets};
 use ff_core::machine::budget::{self, BudgetWork};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
@@ -81,7 +81,7 @@ fn usage<const N: usize>(deltas: [(&str, u64); N]) -> UsageReport {
 }
 
 fn spend<const N: usize>(budget: &mut Budget, deltas: [(&str, u64); N]) -> Reported {
-    let report = budget::report_usage(budget, &usage(deltas), false, at(1));
+    let report = budget::report_usage(budget, &usage(deltas), &[], at(1));
     report.expect("a report in order").outcome
 }
 

@@ -54,7 +54,7 @@ fn a_reset_that_is_due_happens_before_the_report_or_read_that_finds_it() {
     spend(&mut budget, [("tokens", 10)]);
     assert!(is_closed(&budget, at(999)));
     assert!(!is_closed(&budget, at(1_000)));
-    let report = budget::report_usage(&mut budget, &usage([("tokens", 1)]), false, at(1_000)).unwrap();
+    let report = budget::report_usage(&mut budget, &usage([("tokens", 1)]), &[], at(1_000)).unwrap();
     assert_eq!(report.outcome, Reported::Ok);
     assert_eq!(budget.spent(&dimension("tokens")), 1);
 }

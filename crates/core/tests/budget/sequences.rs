@@ -45,7 +45,7 @@ proptest! {
                 Act::Report { tokens: more_tokens, cents: more_cents, key } => {
                     let report = usage([("tokens", more_tokens), ("cents", more_cents)]);
                     let repeated = !seen.insert(key);
-                    let answer = budget::report_usage(&mut budget, &report, repeated, at(now)).unwrap().outcome;
+                    let answer = budget::report_usage(&mut budget, &report, if repeated { &[None] } else { &[] }, at(now)).unwrap().outcome;
                     prop_assert_eq!(answer == Reported::AlreadyApplied, repeated);
                     if !repeated {
                         (tokens, cents) = (tokens + more_tokens, cents + more_cents);

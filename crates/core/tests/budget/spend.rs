@@ -105,7 +105,7 @@ fn a_report_no_budget_takes_changes_nothing() {
     let before = budget.clone();
     let many = (0..65).map(|index| (dimension(&format!("d{index}")), 1)).collect();
     for report in [usage([]), usage([("tokens", AMOUNT_MAX + 1)]), UsageReport::new(many)] {
-        let refused = budget::report_usage(&mut budget, &report, false, at(1)).unwrap_err();
+        let refused = budget::report_usage(&mut budget, &report, &[], at(1)).unwrap_err();
         assert_eq!(refused.code, Code::InvalidInput);
     }
     assert_eq!(budget, before);
@@ -116,15 +116,55 @@ fn a_report_with_an_identity_is_remembered_from_its_first_use() {
     let mut budget = with_hard_limit(10);
     let identity = UsageIdentity::Key(IdempotencyKey::parse("k").unwrap());
     let report = usage([("tokens", 1)]).identified_by(identity.clone());
-    let first = budget::report_usage(&mut budget, &report, false, at(5)).unwrap();
-    let remember = first.remember.unwrap();
+    let first = budget::report_usage(&mut budget, &report, &[], at(5)).unwrap();
+    let [remember] = &first.remember[..] else {
+        panic!("{:?}", first.remember)
+    };
     assert_eq!(
-        (remember.identity, remember.until),
-        (identity, at(5) + Duration::from_hours(24))
+        (&remember.identity, remember.until),
+        (&identity, at(5) + Duration::from_hours(24))
     );
-    let again = budget::report_usage(&mut budget, &report, true, at(6)).unwrap();
-    assert_eq!((again.outcome, again.remember), (Reported::AlreadyApplied, None));
+    let again = budget::report_usage(&mut budget, &report, &[None], at(6)).unwrap();
+    assert_eq!((again.outcome, again.remember), (Reported::AlreadyApplied, vec![]));
     assert_eq!(budget.spent(&dimension("tokens")), 1);
+}
+
+#[test]
+fn an_effect_that_is_sent_again_is_answered_as_the_budget_stands_and_counts_once() {
+    let mut budget = with_hard_limit(10);
+    let effect_id = Some(EffectId::from_uuid(Uuid::from_u128(1)));
+    let other = Some(EffectId::from_uuid(Uuid::from_u128(2)));
+    let report = UsageReport {
+        effect_id,
+        ..usage([("tokens", 11)])
+    };
+    let first = budget::report_usage(&mut budget, &report, &[], at(5)).unwrap();
+    let again = budget::report_usage(&mut budget, &report, &[other, effect_id], at(6)).unwrap();
+    assert!(matches!(first.outcome, Reported::HardBreach { .. }));
+    assert_eq!((&again.outcome, again.remember), (&first.outcome, vec![]));
+    let another = budget::report_usage(&mut budget, &report, &[other], at(7)).unwrap();
+    assert_eq!(another.outcome, Reported::AlreadyApplied);
+    assert_eq!((budget.spent(&dimension("tokens")), budget.hard_breaches), (11, 1));
+}
+
+#[test]
+fn an_effect_is_known_for_a_day_however_short_the_window_of_its_key() {
+    let key = UsageIdentity::Key(IdempotencyKey::parse("k").unwrap());
+    let id = EffectId::from_uuid(Uuid::from_u128(1));
+    let hours = Duration::from_hours;
+    let names = |window| {
+        let report = UsageReport {
+            dedup_window: window,
+            effect_id: Some(id),
+            ..usage([("tokens", 1)]).identified_by(key.clone())
+        };
+        report.names().collect::<Vec<_>>()
+    };
+    let effect = (UsageIdentity::Effect(id), hours(24));
+    for short in [Duration::ZERO, hours(23)] {
+        assert_eq!(names(short), [(key.clone(), short), effect.clone()]);
+    }
+    assert_eq!(names(hours(48)), [(key.clone(), hours(48))], "the key tells the effect");
 }
 
 #[test]
@@ -134,9 +174,11 @@ fn identities_of_different_kinds_never_meet() {
         UsageIdentity::Key(IdempotencyKey::parse(text).unwrap()),
         UsageIdentity::Request(RequestId::parse(text).unwrap()),
         UsageIdentity::Effect(EffectId::from_uuid(Uuid::from_u128(1))),
+        UsageIdentity::Call(ExecutionId::new(0, Uuid::from_u128(1)), RequestId::parse(text).unwrap()),
+        UsageIdentity::Call(ExecutionId::new(1, Uuid::from_u128(1)), RequestId::parse(text).unwrap()),
     ];
     let distinct: BTreeSet<String> = identities.iter().map(ToString::to_string).collect();
-    assert_eq!(distinct.len(), 3);
+    assert_eq!(distinct.len(), 5);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn further_breaches_do_not_start_the_order_to_stop_again() {
     let mut budget = cancelling_with_hard_limit(10);
     spend(&mut budget, [("tokens", 11)]);
     budget::stopped(&mut budget, at(60_001));
-    let report = budget::report_usage(&mut budget, &usage([("tokens", 1)]), false, at(70_000)).unwrap();
+    let report = budget::report_usage(&mut budget, &usage([("tokens", 1)]), &[], at(70_000)).unwrap();
     assert!(matches!(report.outcome, Reported::HardBreach { .. }));
     assert_eq!(
         budget::due_at(&budget),

@@ -227,6 +227,7 @@ pub(crate) fn stage(world: &mut World, flow: FlowId, pair: Pair) -> Result<Stage
     };
     let around = Surroundings {
         existing: None,
+        namesake: None,
         search: CycleVerdict::Clear,
     };
     let staged = decide(world, flow, |loaded, context| {

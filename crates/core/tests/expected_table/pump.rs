@@ -2,8 +2,9 @@
 
 use ff_core::error::{Code, Rejection};
 use ff_core::id::ExecutionId;
+use ff_core::machine::group;
+use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::reopen::{self, Page};
-use ff_core::machine::{group, lease};
 use ff_core::record::{Edge, Execution, RecordKey};
 
 use crate::flows::{advance_flow, group_counts};
@@ -33,10 +34,11 @@ fn owes(execution: &Execution) -> bool {
 }
 
 fn settle(world: &mut World, execution: &Execution) -> Result<(), Rejection> {
-    let sent: Vec<_> = execution.outbox.iter().map(|effect| effect.id).collect();
+    let outbox = execution.outbox.iter();
+    let sent: Vec<_> = outbox.map(|effect| Arrived::silently(effect.id)).collect();
     if !sent.is_empty() {
         return world.decide(execution.id, |execution, context| {
-            Ok(lease::clear_outbox(execution, &sent, context))
+            Ok(outbox::arrived(execution, &sent, Vec::new(), context))
         });
     }
     if execution.follow_ups.resolve_edges {

@@ -147,8 +147,14 @@ impl Store {
                 search.feed(&self.edges_from(node));
             }
         }
+        let inbound = self.edges_into(downstream.id);
+        let name = command.data_passing_ref.as_ref();
+        let namesake = inbound
+            .iter()
+            .find(|edge| name.is_some() && edge.data_passing_ref.as_ref() == name);
         let around = edge::Surroundings {
             existing: existing.as_ref(),
+            namesake,
             search: search.verdict(),
         };
         self.about_flow(|loaded, context| edge::stage(loaded, ends, command, around, context))
@@ -179,7 +185,7 @@ impl Store {
         let execution = self.execution(id);
         let surroundings = claim::Surroundings {
             now: self.now,
-            gate: self.gate(),
+            gate: execution.definition.flow.and(self.gate()),
         };
         let reserved = claim::hand_out(&execution, &claimant(luck), mode, surroundings);
         let mut draft = Draft::default();

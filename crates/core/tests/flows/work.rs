@@ -145,9 +145,10 @@ impl Progress {
         let upstreams: Vec<_> = edges.iter().map(|edge| store.execution(edge.upstream)).collect();
         let needed = |upstream: &Execution| {
             let outbound = store.edges_from(upstream.id);
-            outbound
-                .iter()
-                .any(|edge| group::needs(edge, &store.execution(edge.downstream), child))
+            outbound.iter().any(|edge| {
+                let counts = store.group_counts(edge.downstream);
+                group::needs(edge, &store.execution(edge.downstream), &counts, child)
+            })
         };
         let page: Vec<_> = upstreams
             .iter()

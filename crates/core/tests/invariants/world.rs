@@ -14,6 +14,7 @@ use ff_core::id::{
     WaitpointId,
 };
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Refusal, Surroundings};
+use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::machine::step::{Step, Write};
 use ff_core::machine::{Context, fail, lease, operator, resume, signal, submit, suspend, time};
@@ -475,13 +476,14 @@ impl World {
     }
 
     fn clear_outbox(&mut self) {
-        let arrived: Vec<EffectId> = self.execution.outbox.iter().map(|effect| effect.id).collect();
+        let outbox = self.execution.outbox.iter();
+        let arrived: Vec<_> = outbox.map(|effect| Arrived::silently(effect.id)).collect();
         for effect in &self.execution.outbox {
             if let EffectKind::ReleaseSlot { grant_id, .. } = effect.kind {
                 self.slots.remove(&grant_id);
             }
         }
-        let step = lease::clear_outbox(&self.execution, &arrived, &self.context());
+        let step = outbox::arrived(&self.execution, &arrived, Vec::new(), &self.context());
         self.commit(step);
     }
 }

@@ -242,16 +242,24 @@ fn a_delay_lasts_until_its_moment_and_one_in_the_past_is_none() {
 }
 
 #[test]
-fn what_resumed_an_attempt_stays_with_it_and_not_with_the_next() {
+fn what_ended_the_last_suspension_stays_until_the_execution_ends() {
     let mut case = Case::with_policy(&json!({"retry_policy": {}})).leased();
     case.suspend();
     case.resume();
     assert_eq!(case.state(), PublicState::Resumable);
     case.lease();
     case.release().unwrap();
-    assert!(case.execution().resumed.is_some());
+    let resumed = case.execution().resumed;
+    assert!(resumed.is_some());
     assert_eq!(case.state(), PublicState::Waiting);
     case.lease();
     case.fail("transient").unwrap();
-    assert!(case.execution().resumed.is_none());
+    assert_eq!(case.execution().resumed, resumed, "a retry is told");
+    case.pass_and_pump(SECOND);
+    case.lease();
+    case.pass_and_pump(LEASE_TTL);
+    assert_eq!(case.execution().resumed, resumed, "a reclaim is told");
+    case.lease();
+    case.complete().unwrap();
+    assert_eq!(case.execution().resumed, None);
 }

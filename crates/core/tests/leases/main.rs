@@ -8,6 +8,7 @@ mod duration;
 mod grants;
 mod reclaim_grants;
 mod repeats;
+mod requests;
 #[path = "../running/mod.rs"]
 mod running;
 mod slots;

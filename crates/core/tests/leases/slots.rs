@@ -1,8 +1,7 @@
 //! Quota slots: one is given back once for each lease and grant that ends.
 
 use ff_core::id::{EffectId, GrantId};
-use ff_core::machine::claim;
-use ff_core::machine::lease::clear_outbox;
+use ff_core::machine::{claim, outbox};
 use ff_core::record::{Cause, Effect, EffectKind};
 use serde_json::json;
 
@@ -112,8 +111,7 @@ fn an_effect_makes_its_record_due_until_it_has_arrived() {
     case.pass(SECOND);
     case.release().unwrap();
     assert_eq!(case.due_at(), Some(START + SECOND));
-    let none: [EffectId; 0] = [];
-    case.act(|execution, context| Ok(clear_outbox(execution, &none, context)))
+    case.act(|execution, context| Ok(outbox::arrived(execution, &[], Vec::new(), context)))
         .unwrap();
     assert!(case.draft.is_empty());
     case.clear_outbox();

@@ -1,12 +1,16 @@
-//! Usage on the attempt and in the outbox, and the requests a record remembers.
+//! Usage on the attempt and in the outbox.
 
 use std::collections::BTreeMap;
 
+use ff_core::command::budget::Reported;
 use ff_core::command::lease::{ReportUsage, UsageRecorded};
 use ff_core::error::Code;
 use ff_core::id::EffectId;
+use ff_core::machine::Context;
+use ff_core::machine::outbox::{self, Arrived};
+use ff_core::machine::step::Write;
 use ff_core::name::{IdempotencyKey, RequestId};
-use ff_core::record::{AMOUNT_MAX, Effect, EffectKind, Happening, RequestLog, RequestOutcome};
+use ff_core::record::{AMOUNT_MAX, Effect, EffectKind, Excess, Happening, Record, UsageIdentity};
 
 use crate::running::{Case, budget_id, code};
 
@@ -27,8 +31,9 @@ fn usage_stands_on_the_attempt_and_waits_for_its_budget_once() {
         id: usage.effect_id,
         kind: EffectKind::ReportUsage {
             budget_id: usage.budget_id,
+            attempt_index: 0,
             deltas: usage.deltas.clone(),
-            dedup_key: None,
+            identity: UsageIdentity::Effect(usage.effect_id),
         },
     };
     assert_eq!((case.execution().outbox, case.tokens()), (vec![effect], 5));
@@ -45,12 +50,14 @@ fn usage_stands_on_the_attempt_and_waits_for_its_budget_once() {
 #[test]
 fn usage_of_two_budgets_and_dimensions_is_kept_apart() {
     let mut case = Case::new().leased();
-    let mut usage = case.usage();
+    let usage = case.usage();
     case.report(&usage).unwrap();
-    usage.budget_id = budget_id(2);
-    case.report(&usage).unwrap();
-    usage.deltas = BTreeMap::from([("cents".parse().unwrap(), 1)]);
-    case.report(&usage).unwrap();
+    let mut of_another = again(&mut case, &usage);
+    of_another.budget_id = budget_id(2);
+    case.report(&of_another).unwrap();
+    let mut of_cents = again(&mut case, &of_another);
+    of_cents.deltas = BTreeMap::from([("cents".parse().unwrap(), 1)]);
+    case.report(&of_cents).unwrap();
     let kept = case.attempt().usage;
     assert_eq!(kept[&budget_id(1)].values().collect::<Vec<_>>(), [&5]);
     assert_eq!(kept[&budget_id(2)].values().collect::<Vec<_>>(), [&1, &5]);
@@ -59,16 +66,34 @@ fn usage_of_two_budgets_and_dimensions_is_kept_apart() {
 #[test]
 fn usage_never_overflows() {
     let mut case = Case::new().leased();
-    let mut usage = case.usage();
     for _ in 0..3 {
+        let mut usage = case.usage();
         usage.deltas = BTreeMap::from([("tokens".parse().unwrap(), AMOUNT_MAX)]);
         case.report(&usage).unwrap();
     }
     assert!(case.tokens() >= AMOUNT_MAX);
 }
 
+fn arrive(case: &mut Case, reported: &Reported) {
+    let outbox = case.execution().outbox;
+    let arrived = outbox.iter().map(|effect| Arrived {
+        effect_id: effect.id,
+        reported: Some(reported.clone()),
+    });
+    let arrived: Vec<_> = arrived.collect();
+    let settled = case.act(|execution, context| Ok(outbox::arrived(execution, &arrived, Vec::new(), context)));
+    settled.unwrap();
+}
+
+fn again(case: &mut Case, command: &ReportUsage) -> ReportUsage {
+    ReportUsage {
+        effect_id: EffectId::from_uuid(case.store.mint()),
+        ..command.clone()
+    }
+}
+
 #[test]
-fn a_repeated_report_is_recorded_once_by_its_request_id_or_its_dedup_key() {
+fn a_report_that_waits_for_its_budget_is_recognised_by_its_key_or_else_its_request() {
     let mut case = Case::new().leased();
     let by_request = ReportUsage {
         request_id: request("r"),
@@ -76,36 +101,126 @@ fn a_repeated_report_is_recorded_once_by_its_request_id_or_its_dedup_key() {
     };
     let by_key = ReportUsage {
         dedup_key: key("k"),
+        request_id: request("another"),
         ..case.usage()
     };
     for (command, tokens) in [(by_request, 5), (by_key, 10)] {
         assert_eq!(case.report(&command).unwrap(), UsageRecorded::Now);
-        let again = ReportUsage {
-            effect_id: EffectId::from_uuid(case.store.mint()),
-            ..command
-        };
+        let again = again(&mut case, &command);
         assert_eq!(case.report(&again).unwrap(), UsageRecorded::Already);
         assert!(case.draft.is_empty());
         assert_eq!(case.tokens(), tokens);
     }
-    let [_, by_key] = &case.execution().outbox[..] else {
-        panic!("{:?}", case.execution().outbox)
-    };
-    assert!(matches!(&by_key.kind, EffectKind::ReportUsage { dedup_key, .. } if *dedup_key == key("k")));
+    let id = case.execution().id;
+    let identities = [
+        UsageIdentity::Call(id, request("r").unwrap()),
+        UsageIdentity::Key(key("k").unwrap()),
+    ];
+    for identity in identities {
+        assert!(outbox::outstanding(&case.execution(), budget_id(1), &identity).is_some());
+    }
 }
 
 #[test]
-fn a_report_under_another_request_id_is_recognised_by_its_dedup_key() {
+fn what_the_budget_knows_from_another_report_is_taken_off_the_attempt() {
     let mut case = Case::new().leased();
-    for (request_id, recorded) in [("r1", UsageRecorded::Now), ("r2", UsageRecorded::Already)] {
-        let command = ReportUsage {
-            dedup_key: key("k"),
-            request_id: request(request_id),
-            ..case.usage()
-        };
-        assert_eq!(case.report(&command).unwrap(), recorded);
+    let command = ReportUsage {
+        request_id: request("r"),
+        ..case.usage()
+    };
+    case.report(&command).unwrap();
+    arrive(&mut case, &Reported::Ok);
+    let again = again(&mut case, &command);
+    assert_eq!(
+        case.report(&again).unwrap(),
+        UsageRecorded::Now,
+        "only the budget knows"
+    );
+    arrive(&mut case, &Reported::AlreadyApplied);
+    assert_eq!((case.tokens(), case.execution().outbox), (5, vec![]));
+}
+
+#[test]
+fn usage_that_arrives_after_its_attempt_is_settled_where_the_attempt_stands_now() {
+    let mut case = Case::new().leased();
+    let usage = case.usage();
+    case.report(&usage).unwrap();
+    let id = case.execution().id;
+    let mut execution = case.execution();
+    let past = execution.attempt.clone().unwrap();
+    if let Some(attempt) = &mut execution.attempt {
+        attempt.index += 1;
     }
-    assert_eq!((case.tokens(), case.execution().outbox.len()), (5, 1));
+    let arrived = [Arrived {
+        effect_id: usage.effect_id,
+        reported: Some(Reported::AlreadyApplied),
+    }];
+    assert_eq!(outbox::ended_attempts(&execution, &arrived), [0]);
+    let context = Context::engine(execution.updated_at);
+    let step = outbox::arrived(&execution, &arrived, vec![past], &context);
+    let corrected = step.draft.writes.iter().find_map(|write| match write {
+        Write::Put(Record::Attempt(of, attempt)) if *of == id => Some(attempt.usage.clone()),
+        _ => None,
+    });
+    assert_eq!(corrected.unwrap()[&budget_id(1)].values().collect::<Vec<_>>(), [&0]);
+    let now = step.draft.execution(id).unwrap().attempt.clone().unwrap();
+    assert_eq!(
+        now.usage[&budget_id(1)].values().collect::<Vec<_>>(),
+        [&5],
+        "another attempt"
+    );
+}
+
+#[test]
+fn a_report_repeated_after_its_lease_is_answered_while_it_is_remembered() {
+    let mut case = Case::new().leased();
+    let mut reports = Vec::new();
+    for _ in 0..17 {
+        let usage = case.usage();
+        case.report(&usage).unwrap();
+        reports.push(usage);
+    }
+    case.clear_outbox();
+    case.complete().unwrap();
+    assert_eq!(case.report(&reports[16]).unwrap(), UsageRecorded::Already);
+    assert_eq!(case.report(&reports[1]).unwrap(), UsageRecorded::Already);
+    assert_eq!(code(case.report(&reports[0])), Code::ExecutionNotActive);
+}
+
+#[test]
+fn the_first_breach_of_each_kind_and_dimension_in_an_attempt_is_history() {
+    let mut case = Case::new().leased();
+    let excess = |dimension: &str, limit| Excess {
+        dimension: dimension.parse().unwrap(),
+        current: 11,
+        limit,
+    };
+    let soft = |dimension| Reported::SoftBreach {
+        first: excess(dimension, 5),
+        all: vec![excess(dimension, 5)],
+    };
+    let hard = Reported::HardBreach {
+        first: excess("cents", 10),
+        all: vec![excess("cents", 10), excess("tokens", 10)],
+    };
+    for reported in [soft("tokens"), soft("tokens"), soft("cents"), hard.clone(), hard] {
+        let usage = case.usage();
+        case.report(&usage).unwrap();
+        arrive(&mut case, &reported);
+    }
+    let lines = case
+        .history
+        .iter()
+        .filter(|line| line.what.as_str().ends_with("_breach"));
+    let lines: Vec<_> = lines.map(|line| (line.what, line.detail.clone().unwrap())).collect();
+    let line = |what, text: &str| (what, format!("budget {}: {text}", budget_id(1)));
+    let wanted = [
+        line(Happening::SoftBreach, "tokens 11/5"),
+        line(Happening::SoftBreach, "cents 11/5"),
+        line(Happening::HardBreach, "cents 11/10"),
+        line(Happening::HardBreach, "tokens 11/10"),
+    ];
+    assert_eq!(lines, wanted);
 }
 
 #[test]
@@ -157,34 +272,4 @@ fn at_most_256_effects_wait_for_their_budgets() {
     assert_eq!(case.tokens(), 256 * 5);
     case.clear_outbox();
     assert_eq!(case.report(&usage).unwrap(), UsageRecorded::Now);
-}
-
-#[test]
-fn a_record_remembers_its_last_16_requests() {
-    let ids: Vec<_> = (0..17).map(|n| request(&format!("r{n}"))).collect();
-    let mut log = RequestLog::default();
-    for id in &ids[..16] {
-        log.remember(id.as_ref(), RequestOutcome::Revoked);
-    }
-    assert!(ids[..16].iter().all(|id| log.find(id.as_ref()).count() == 1));
-    log.remember(ids[16].as_ref(), RequestOutcome::Replayed);
-    assert_eq!(log.find(ids[0].as_ref()).next(), None, "the oldest is forgotten");
-    assert_eq!(log.find(ids[1].as_ref()).next(), Some(&RequestOutcome::Revoked));
-    assert_eq!(log.find(ids[16].as_ref()).next(), Some(&RequestOutcome::Replayed));
-    let before = log.clone();
-    log.remember(None, RequestOutcome::Revoked);
-    assert_eq!(log.find(None).next(), None);
-    assert_eq!(log, before);
-}
-
-#[test]
-fn one_request_id_used_for_two_operations_is_remembered_for_both() {
-    let mut log = RequestLog::default();
-    let id = RequestId::parse("again").ok();
-    log.remember(id.as_ref(), RequestOutcome::Revoked);
-    log.remember(id.as_ref(), RequestOutcome::Replayed);
-    for outcome in [RequestOutcome::Revoked, RequestOutcome::Replayed] {
-        assert!(log.remembers(id.as_ref(), &outcome), "{outcome:?}");
-    }
-    assert!(!log.remembers(None, &RequestOutcome::Revoked), "no id is no request");
 }

@@ -55,8 +55,8 @@ fn a_result_is_kept_beside_the_record_and_at_most_as_large_as_the_settings_say()
     case.act(|execution, context| complete(execution, &with_result(b"yes"), context))
         .unwrap();
     assert_eq!(case.draft.blobs, [(BlobKey::Result(case.id), Payload::binary("yes"))]);
-    let outcome = case.draft.execution(case.id).and_then(|execution| execution.outcome());
-    assert_eq!(outcome.and_then(|outcome| outcome.result_bytes), Some(3));
+    let ended = case.draft.execution(case.id).unwrap();
+    assert_eq!(ended.result_bytes(), Some(3));
 }
 
 #[test]
@@ -68,8 +68,9 @@ fn an_end_without_a_result_says_so_whatever_an_earlier_run_left() {
     };
     case.act(|execution, context| complete(execution, &command, context))
         .unwrap();
-    let outcome = case.draft.execution(case.id).and_then(|execution| execution.outcome());
-    assert_eq!(outcome.map(|outcome| outcome.result_bytes), Some(None));
+    let ended = case.draft.execution(case.id).unwrap();
+    assert_eq!(ended.success.map(|success| success.result_bytes), Some(None));
+    assert_eq!(ended.result_bytes(), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ff_core::state::PublicState;
 use serde_json::json;
 
 use crate::running::{Case, HOUR, MINUTE, Move, SECOND, seconds};
-use crate::support::START;
+use crate::support::{LEASE_TTL, START};
 use crate::{retrying, timeout_at};
 
 /// 30 seconds of leased time in all.
@@ -72,7 +72,7 @@ fn the_leased_time_of_every_lease_of_an_attempt_counts() {
         case.release().unwrap();
         case.pass(MINUTE);
     }
-    case.claim();
+    case.lease();
     assert_eq!(timeout_at(&case), case.now() + seconds(6));
     case.pass_and_pump(seconds(6));
     assert_eq!(case.state(), PublicState::Failed);
@@ -89,12 +89,37 @@ fn a_reclaim_has_its_whole_time_again() {
 
 #[test]
 fn time_after_a_lease_ran_out_does_not_count_however_late_it_is_noticed() {
-    let mut case = timed();
-    case.claim();
+    let mut case = Case::with_policy(&json!({"timeout_policy": {"attempt_timeout_ms": 90000}})).leased();
     case.pass_and_pump(HOUR);
-    assert_eq!(case.attempt().leased, seconds(10), "an unused lease runs 10 s");
+    assert_eq!(case.attempt().leased, LEASE_TTL);
+}
+
+#[test]
+fn a_lease_nobody_used_takes_no_time_of_the_attempt() {
+    let mut case = Case::with_policy(&json!({"timeout_policy": {"attempt_timeout_ms": 5000}}));
+    for _ in 0..3 {
+        case.claim();
+        case.pass_and_pump(seconds(6));
+        assert_eq!(case.state(), PublicState::Active);
+        case.pass_and_pump(seconds(4));
+        assert_eq!(
+            (case.state(), case.attempt().leased),
+            (PublicState::Waiting, seconds(0))
+        );
+    }
     case.claim();
-    assert_eq!(timeout_at(&case), case.now() + seconds(20));
+    assert_eq!(timeout_at(&case), case.now() + seconds(5));
+}
+
+#[test]
+fn a_lease_that_is_first_used_after_the_time_of_its_attempt_times_out_then() {
+    let mut case = Case::with_policy(&json!({"timeout_policy": {"attempt_timeout_ms": 5000}}));
+    case.claim();
+    case.pass_and_pump(seconds(6));
+    case.renew().unwrap();
+    case.pump();
+    assert_eq!(case.state(), PublicState::Failed);
+    assert_eq!(case.attempt().leased, seconds(5));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{BudgetId, EffectId, ExecutionId, FlowId, QuotaPolicyId, SuspensionId, WaitpointId};
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
+use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::resume::resume_execution;
 use ff_core::machine::suspend::{Early, suspend};
 use ff_core::machine::{Context, Draft, Step, fail, lease, operator, time};
@@ -372,8 +373,9 @@ impl Case {
 
     /// The effects have arrived.
     pub(crate) fn clear_outbox(&mut self) {
-        let arrived: Vec<_> = self.execution().outbox.iter().map(|effect| effect.id).collect();
-        self.act(|execution, context| Ok(lease::clear_outbox(execution, &arrived, context)))
+        let outbox = self.execution().outbox;
+        let arrived: Vec<_> = outbox.iter().map(|effect| Arrived::silently(effect.id)).collect();
+        self.act(|execution, context| Ok(outbox::arrived(execution, &arrived, Vec::new(), context)))
             .unwrap();
     }
 }

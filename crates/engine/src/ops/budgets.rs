@@ -18,7 +18,6 @@ use ff_core::record::Cause;
 
 use crate::engine::Engine;
 use crate::fault::internal;
-use crate::mint;
 
 #[async_trait]
 impl Budgets for Engine {
@@ -26,7 +25,7 @@ impl Budgets for Engine {
         self.check_namespace(&command.namespace)?;
         let budget_id = match command.budget_id {
             Some(id) => id,
-            None => BudgetId::from_uuid(mint::ordered(self.host(), self.store_time().await?)),
+            None => BudgetId::from_uuid(self.mint(self.store_time().await?)),
         };
         match self.ask_budget(BudgetCall::Create { budget_id, command }).await? {
             BudgetAnswer::Created(created) => Ok(CreatedBudget { budget_id, created }),

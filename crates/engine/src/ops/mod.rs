@@ -13,4 +13,3 @@ mod work;
 mod workers;
 
 pub(crate) use reads::{Parked, Throughput};
-pub(crate) use work::usage_report_of;

@@ -16,7 +16,6 @@ use ff_core::record::Cause;
 
 use crate::engine::Engine;
 use crate::fault::internal;
-use crate::mint;
 
 #[async_trait]
 impl Quotas for Engine {
@@ -24,7 +23,7 @@ impl Quotas for Engine {
         self.check_namespace(&command.namespace)?;
         let quota_policy_id = match command.quota_policy_id {
             Some(id) => id,
-            None => QuotaPolicyId::from_uuid(mint::ordered(self.host(), self.store_time().await?)),
+            None => QuotaPolicyId::from_uuid(self.mint(self.store_time().await?)),
         };
         let create = QuotaCall::Create {
             quota_policy_id,

@@ -11,7 +11,7 @@ use ff_core::frame::FrameId;
 use ff_core::machine::step::ClosedReason;
 use ff_core::name::ContentType;
 use ff_core::payload::Payload;
-use ff_core::record::{Attempt, AttemptEndState, Execution, OutcomeKind, RecordKey};
+use ff_core::record::RecordKey;
 use ff_core::time::Timestamp;
 use futures::future::{Either, select};
 use tokio::sync::futures::OwnedNotified;
@@ -61,16 +61,37 @@ impl Streams for Engine {
 }
 
 impl Engine {
+    /// Part of a stream. Its end is told with its last frame: whoever is told goes away, and would miss what follows.
     async fn stream_page(&self, range: FrameRange) -> Result<StreamPage> {
-        let (closed, frames) = self.read_frames(range).await?;
+        let (closed, frames) = self.read_frames(range.clone()).await?;
         let end = |(closed_at, closed_reason)| StreamEnd {
             closed_at,
             closed_reason,
         };
-        Ok(StreamPage {
+        let mut page = StreamPage {
             closed: frames.closed.or(closed).map(end),
             frames: frames.frames,
-        })
+        };
+        if page.closed.is_some() && self.goes_on(range, &page).await? {
+            page.closed = None;
+        }
+        Ok(page)
+    }
+
+    /// Whether a stream that has ended has frames after those of a page.
+    async fn goes_on(&self, range: FrameRange, page: &StreamPage) -> Result<bool> {
+        let cut = page.frames.last().filter(|_| page.frames.len() >= range.limit);
+        let seen = cut.map_or(range.to, |last| last.id);
+        if seen == FrameId::END {
+            return Ok(false);
+        }
+        let rest = FrameRange {
+            from: seen.after(),
+            to: FrameId::END,
+            limit: 1,
+            ..range
+        };
+        Ok(!self.store().read(rest).await?.frames.is_empty())
     }
 
     /// Frames, and how the attempt itself says that it ended: the stream says so only if it ever had a frame.
@@ -84,27 +105,9 @@ impl Engine {
         let execution = self.visible(&snapshot, id)?;
         let missing = || Code::AttemptNotFound.because(format!("execution {id} has no attempt {index}"));
         let attempt = attempt_in(&snapshot, execution, index).ok_or_else(missing)?;
-        let closed = closed_by(execution, attempt);
+        let closed = attempt.end.as_ref().map(|end| (end.at, end.closed));
         Ok((closed, self.store().read(range).await?))
     }
-}
-
-/// When and why the stream of an attempt without frames ended, as far as its own record tells.
-fn closed_by(execution: &Execution, attempt: &Attempt) -> Closed {
-    let end = attempt.end.as_ref()?;
-    let is_last = execution
-        .attempt
-        .as_ref()
-        .is_some_and(|last| last.index == attempt.index);
-    let outcome = execution.outcome().filter(|_| is_last).map(|outcome| outcome.kind);
-    let reason = match (end.state, outcome) {
-        (AttemptEndState::EndedSuccess, _) => ClosedReason::Success,
-        (AttemptEndState::EndedCancelled, _) => ClosedReason::Cancelled,
-        (AttemptEndState::InterruptedReclaimed, _) => ClosedReason::Reclaimed,
-        (AttemptEndState::EndedFailure, Some(OutcomeKind::Expired)) => ClosedReason::Expired,
-        (AttemptEndState::EndedFailure, _) => ClosedReason::Failure,
-    };
-    Some((end.at, reason))
 }
 
 fn range(attempt: AttemptRef, from: FrameId, to: FrameId, limit: usize) -> FrameRange {

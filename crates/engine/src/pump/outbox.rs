@@ -8,15 +8,16 @@ use ff_core::command::budget::{Reported, UsageReport};
 use ff_core::command::quota::SlotReleased;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
-use ff_core::id::{BudgetId, EffectId, ExecutionId, GrantId, QuotaPolicyId};
-use ff_core::machine::lease;
+use ff_core::id::{BudgetId, ExecutionId, GrantId, QuotaPolicyId};
+use ff_core::machine::outbox::{Arrived, report_of};
 use ff_core::record::{Cause, Effect, EffectKind, Execution, RecordKey};
 use futures::future::join_all;
 
 use super::follow_up::Progress;
 use super::items::Item;
 use crate::engine::Engine;
-use crate::ops::usage_report_of;
+use crate::fault::internal;
+use crate::tries::Tries;
 
 impl Engine {
     /// Sends everything in the outbox of an execution. What did not arrive stays there and is sent again: its receiver
@@ -25,43 +26,41 @@ impl Engine {
         let Some(execution) = seen.execution(&RecordKey::Execution(id)) else {
             return Ok(Progress::Done);
         };
-        let sent = join_all(
-            execution
-                .outbox
-                .iter()
-                .map(|effect| self.send_effect(execution, effect)),
-        )
-        .await;
-        let effects = execution.outbox.iter().map(|effect| effect.id);
+        let sent = execution
+            .outbox
+            .iter()
+            .map(|effect| self.send_effect(execution, effect));
         let (mut arrived, mut failure) = (Vec::new(), None);
-        for (effect_id, outcome) in effects.zip(sent) {
+        for (effect, outcome) in execution.outbox.iter().zip(join_all(sent).await) {
             match outcome {
-                Ok(()) => arrived.push(effect_id),
+                Ok(reported) => arrived.push(Arrived {
+                    effect_id: effect.id,
+                    reported,
+                }),
                 Err(error) => failure = Some(error),
             }
         }
         if !arrived.is_empty() {
-            self.clear_outbox(seen, id, &arrived).await?;
+            let mut tries: Tries<'_, ()> = self.tries(RecordKey::Execution(id)).await;
+            let seen = Some(seen.clone());
+            self.settle_outbox(&mut tries, seen, id, &arrived).await?;
         }
         failure.map_or(Ok(Progress::Done), Err)
     }
 
-    async fn send_effect(&self, execution: &Execution, effect: &Effect) -> Result<()> {
-        match (&effect.kind, usage_report_of(effect)) {
-            (
-                EffectKind::ReleaseSlot {
-                    quota_policy_id,
-                    grant_id,
-                },
-                _,
-            ) => self.send_release(*quota_policy_id, *grant_id).await,
-            (EffectKind::ReportUsage { .. }, Some((budget_id, report))) => {
-                let dedup_window = execution.definition.policy.dedup_window();
-                self.send_report(budget_id, UsageReport { dedup_window, ..report })
-                    .await
-            }
-            (EffectKind::ReportUsage { .. }, None) => Ok(()),
+    /// Sends an effect, and answers what a budget said to it.
+    async fn send_effect(&self, execution: &Execution, effect: &Effect) -> Result<Option<Reported>> {
+        if let Some((budget_id, report)) = report_of(execution, effect) {
+            return self.send_report(budget_id, report).await;
         }
+        if let EffectKind::ReleaseSlot {
+            quota_policy_id,
+            grant_id,
+        } = effect.kind
+        {
+            self.send_release(quota_policy_id, grant_id).await?;
+        }
+        Ok(None)
     }
 
     /// Gives a slot back; whoever waits for one is looked at next.
@@ -83,34 +82,19 @@ impl Engine {
         }
     }
 
-    async fn send_report(&self, budget_id: BudgetId, report: UsageReport) -> Result<()> {
-        match self.store().budget(BudgetCall::Report { budget_id, report }).await?.1 {
-            Ok(BudgetAnswer::Reported(Reported::HardBreach { .. })) => {
-                // What runs may have to stop, and what is queued cannot be claimed.
-                let partition = self.shared.config.counts.of_budget(budget_id);
-                self.shared.attention.call(partition, DueKey::Budget(budget_id));
-                self.shared.pump.errands.add(Item::ClosedBudget(budget_id));
-                Ok(())
-            }
-            Ok(_) => Ok(()),
-            Err(refusal) => refused(refusal),
+    async fn send_report(&self, budget_id: BudgetId, report: UsageReport) -> Result<Option<Reported>> {
+        let reported = match self.store().budget(BudgetCall::Report { budget_id, report }).await?.1 {
+            Ok(BudgetAnswer::Reported(reported)) => reported,
+            Ok(_) => return Err(internal("a usage report was answered with something else")),
+            Err(refusal) => return refused(refusal).map(|()| None),
+        };
+        if matches!(reported, Reported::HardBreach { .. }) {
+            // What runs may have to stop, and what is queued cannot be claimed.
+            let partition = self.shared.config.counts.of_budget(budget_id);
+            self.shared.attention.call(partition, DueKey::Budget(budget_id));
+            self.shared.pump.errands.add(Item::ClosedBudget(budget_id));
         }
-    }
-
-    async fn clear_outbox(&self, seen: &Snapshot, id: ExecutionId, arrived: &[EffectId]) -> Result<()> {
-        let key = RecordKey::Execution(id);
-        let mut tries = self.tries(key.clone()).await;
-        let mut snapshot = seen.clone();
-        loop {
-            let Some(execution) = snapshot.execution(&key) else {
-                return Ok(());
-            };
-            let step = lease::clear_outbox(execution, arrived, &self.context_of(&snapshot, execution));
-            if tries.commit(&snapshot, step).await?.is_some() {
-                return Ok(());
-            }
-            snapshot = tries.read(Self::load_of(id)).await?;
-        }
+        Ok(Some(reported))
     }
 }
 

@@ -7,7 +7,6 @@ use ff_core::capability::CapabilitySet;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
 use ff_core::id::GrantId;
-use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::payload::Payload;
@@ -55,7 +54,7 @@ pub(super) enum End {
     Enough,
     /// Nothing is left that may be handed out.
     Dry,
-    /// Inputs are large: there may be more, for another cycle.
+    /// Inputs are large, or part of the store did not answer: there may be more, for another cycle.
     Cut,
     /// Too much was refused: there may be more, for another cycle.
     Refused,
@@ -147,7 +146,7 @@ impl<'e> Cycle<'e> {
                 return Vec::new();
             }
         };
-        let end = self.end_after(&handful, wanted);
+        let end = end_after(&handful, wanted);
         let now = handful.now;
         let (settled, open): (Vec<_>, Vec<_>) = handful.tasks.into_iter().partition(is_settled);
         self.free = open.is_empty();
@@ -178,18 +177,6 @@ impl<'e> Cycle<'e> {
             tag: mint::tag(self.engine.host()),
         };
         self.engine.store().reserve(reserve).await
-    }
-
-    /// A short handful says that nothing is left, unless it was cut short because its inputs are large.
-    fn end_after(&self, handful: &Handful, wanted: usize) -> Option<End> {
-        if handful.tasks.len() >= wanted {
-            return None;
-        }
-        let bytes = |task: &Reserved| task.execution.definition.input_bytes;
-        let bytes: u64 = handful.tasks.iter().map(bytes).sum();
-        let next_max = self.engine.shared.config.rules.payload_bytes_max as u64;
-        let cut = !handful.tasks.is_empty() && bytes.saturating_add(next_max) > RESERVE_BYTES_MAX as u64;
-        Some(if cut { End::Cut } else { End::Dry })
     }
 
     fn hand_over(&self, task: Reserved, now: Timestamp) -> Handed {
@@ -249,6 +236,15 @@ impl<'e> Cycle<'e> {
     /// What exceeds the limit of one cycle is left to lapse: it goes back to its queue, which nobody asks for by then.
     fn cap(&self, refused: &mut Vec<(Candidate, Refused)>) {
         refused.truncate(REFUSALS_MAX.saturating_sub(self.refused));
+    }
+}
+
+/// A short handful says that nothing is left, unless it was cut.
+const fn end_after(handful: &Handful, wanted: usize) -> Option<End> {
+    match handful {
+        Handful { tasks, .. } if tasks.len() >= wanted => None,
+        Handful { cut: true, .. } => Some(End::Cut),
+        Handful { cut: false, .. } => Some(End::Dry),
     }
 }
 

@@ -233,7 +233,7 @@ impl Desk {
             match &end {
                 _ if !tasks.is_empty() => ask.answer(Ok(tasks)),
                 End::Fault(fault) => ask.answer(Err(fault.clone())),
-                // Somebody else's inputs were large; that is no reason to get nothing.
+                // Somebody else's inputs were large, or the store answered in part; that is no reason to get nothing.
                 End::Cut => self.line.push_front(ask),
                 _ if ask.is_patient() => self.line.push_front(ask),
                 End::Dry | End::Enough | End::Refused => ask.answer(Ok(Vec::new())),

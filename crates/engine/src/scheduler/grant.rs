@@ -41,7 +41,7 @@ impl Engine {
         let now = self.store_time().await?;
         let mut cycle = Cycle::new(self, sought, false);
         while cycle.goes_on() {
-            let claimant = fresh_claimant(&asker, grant_ttl, self.host(), now);
+            let claimant = fresh_claimant(&asker, grant_ttl, self, now);
             if let Some(handed) = cycle.next(vec![claimant]).await.pop() {
                 return sign(&ring, &handed.execution).map(Some);
             }

@@ -29,7 +29,7 @@ impl Engine {
         let found = self.store().load(Load::records(partition, upstreams)).await?;
         let mut room = INPUT_BYTES_MAX;
         named.retain(|name, upstream| {
-            let Some(bytes) = self.result_bytes(&found, *upstream) else {
+            let Some(bytes) = result_bytes(&found, *upstream) else {
                 return false;
             };
             let fits = bytes <= room;
@@ -73,16 +73,12 @@ impl Engine {
             }
         }
     }
+}
 
-    /// How large the result of an upstream may be; `None` when it has none.
-    fn result_bytes(&self, snapshot: &Snapshot, upstream: ExecutionId) -> Option<u64> {
-        let upstream = snapshot.execution(&RecordKey::Execution(upstream))?;
-        match upstream.outcome() {
-            Some(outcome) => outcome.result_bytes,
-            // It runs once more; its old result stands until it ends.
-            None => Some(self.shared.config.rules.payload_bytes_max as u64),
-        }
-    }
+/// Bytes of what the last success of an upstream left; `None` when that is nothing.
+fn result_bytes(snapshot: &Snapshot, upstream: ExecutionId) -> Option<u64> {
+    let upstream = snapshot.execution(&RecordKey::Execution(upstream))?;
+    upstream.success?.result_bytes
 }
 
 fn input_name(edge: &Edge) -> Option<DataRef> {

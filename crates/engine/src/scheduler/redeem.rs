@@ -43,7 +43,7 @@ impl Engine {
             instance: command.instance,
             grant_id: opened.claims.grant_id,
             lease_id: LeaseId::from_uuid(mint::secret(self.host())),
-            attempt_id: AttemptId::from_uuid(mint::ordered(self.host(), self.store_time().await?)),
+            attempt_id: AttemptId::from_uuid(self.mint(self.store_time().await?)),
             lease_ttl,
             grant_ttl: GRANT_TTL_DEFAULT,
         };

@@ -104,7 +104,7 @@ impl Engine {
     async fn deal_out(&self, mut cycle: Cycle<'_>, table: &mut Table, now: Timestamp) -> Ended {
         let mut taken: Vec<(usize, Handed)> = Vec::new();
         while cycle.goes_on() {
-            let claimants = table.deal(cycle.appetite(), self.host(), now);
+            let claimants = table.deal(cycle.appetite(), self, now);
             if claimants.is_empty() {
                 break;
             }

@@ -9,7 +9,7 @@ use ff_core::machine::claim::Claimant;
 use ff_core::time::{Duration, Timestamp};
 
 use super::ask::{Ask, Asker};
-use crate::host::Host;
+use crate::engine::Engine;
 use crate::mint;
 
 /// Tasks handed out in one round.
@@ -44,7 +44,7 @@ impl Table {
     }
 
     /// Claimants for the next reservation, at most `limit`.
-    pub(super) fn deal(&mut self, limit: usize, host: &dyn Host, now: Timestamp) -> Vec<Claimant> {
+    pub(super) fn deal(&mut self, limit: usize, engine: &Engine, now: Timestamp) -> Vec<Claimant> {
         let taken: usize = self.seats.iter().map(|seat| seat.taken).sum();
         let limit = limit.min(TASKS_PER_ROUND.saturating_sub(taken));
         let most = self.seats.iter().map(|seat| seat.ask.asker.max).max().unwrap_or(0);
@@ -56,7 +56,7 @@ impl Table {
                     return claimants;
                 }
                 if (seat.taken..seat.ask.asker.max).contains(&share) {
-                    let claimant = claimant(&seat.ask.asker, host, now);
+                    let claimant = claimant(&seat.ask.asker, engine, now);
                     self.dealt.insert(claimant.grant_id, place);
                     claimants.push(claimant);
                 }
@@ -86,18 +86,18 @@ impl Table {
 }
 
 /// A claimant with ids nobody has used before.
-fn claimant(asker: &Asker, host: &dyn Host, now: Timestamp) -> Claimant {
-    fresh_claimant(asker, GRANT_TTL_DEFAULT, host, now)
+fn claimant(asker: &Asker, engine: &Engine, now: Timestamp) -> Claimant {
+    fresh_claimant(asker, GRANT_TTL_DEFAULT, engine, now)
 }
 
 /// The same with a grant that lasts `grant_ttl`.
-pub(super) fn fresh_claimant(asker: &Asker, grant_ttl: Duration, host: &dyn Host, now: Timestamp) -> Claimant {
+pub(super) fn fresh_claimant(asker: &Asker, grant_ttl: Duration, engine: &Engine, now: Timestamp) -> Claimant {
     Claimant {
         worker: asker.worker.clone(),
         instance: asker.instance.clone(),
-        grant_id: GrantId::from_uuid(mint::secret(host)),
-        lease_id: LeaseId::from_uuid(mint::secret(host)),
-        attempt_id: AttemptId::from_uuid(mint::ordered(host, now)),
+        grant_id: GrantId::from_uuid(mint::secret(engine.host())),
+        lease_id: LeaseId::from_uuid(mint::secret(engine.host())),
+        attempt_id: AttemptId::from_uuid(engine.mint(now)),
         lease_ttl: asker.lease_ttl,
         grant_ttl,
     }

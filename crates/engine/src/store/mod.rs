@@ -1,6 +1,7 @@
 //! The backend as the engine uses it: callers that come together share calls, and every reply tells the time.
 
 mod batcher;
+mod shielded;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::time::Timestamp;
 
 use self::batcher::Batcher;
+use self::shielded::Shielded;
 use crate::clock::StoreClock;
 use crate::fault::{internal, refusal};
 use crate::host::Host;
@@ -45,6 +47,7 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new(backend: Arc<dyn Backend>, host: Arc<dyn Host>, counts: PartitionCounts) -> Self {
+        let backend: Arc<dyn Backend> = Arc::new(Shielded(backend));
         let loads = Arc::clone(&backend);
         let commits = Arc::clone(&backend);
         let appends = Arc::clone(&backend);

@@ -55,6 +55,14 @@ impl<'h> Scene<'h> {
         }
     }
 
+    /// Somebody whose credential says who they are.
+    pub(crate) fn of(harness: &'h dyn Harness, identity: &str) -> Self {
+        Self {
+            harness,
+            fabric: harness.fabric_as(identity),
+        }
+    }
+
     /// Submits `command`, which must be new.
     pub(crate) async fn submit(&self, command: CreateExecution) -> ExecutionId {
         match self.fabric.create_execution(command).await.unwrap() {

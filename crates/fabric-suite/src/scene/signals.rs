@@ -13,7 +13,7 @@ use ff_core::record::{Fence, Matcher, ReasonCode, ResumeCondition};
 use ff_core::time::Duration;
 use serde_json::json;
 
-use super::{HOUR, Scene, fresh};
+use super::{HOUR, Scene, fresh, request};
 
 impl Scene<'_> {
     /// Suspends a task.
@@ -36,6 +36,18 @@ impl Scene<'_> {
     /// Hands out a waitpoint before suspending.
     pub(crate) async fn hand_out(&self, task: &Task, waitpoint_key: &str) -> IssuedWaitpoint {
         let command = pending(task.fence, waitpoint_key, HOUR);
+        let created = self
+            .fabric
+            .create_pending_waitpoint(On::new(task.execution_id, command));
+        created.await.unwrap()
+    }
+
+    /// Hands out a waitpoint under a request id of its own.
+    pub(crate) async fn hand_out_once(&self, task: &Task, waitpoint_key: &str) -> IssuedWaitpoint {
+        let command = CreatePendingWaitpoint {
+            request_id: request(waitpoint_key),
+            ..pending(task.fence, waitpoint_key, HOUR)
+        };
         let created = self
             .fabric
             .create_pending_waitpoint(On::new(task.execution_id, command));

@@ -68,7 +68,8 @@ fn acts_until(execution: &Execution) -> Option<Timestamp> {
     let lease = execution.lease().filter(|lease| !lease.is_expired())?;
     earliest([
         Some(lease.expires_at),
-        lease.timeout_at,
+        // Until its first use, which may be its last, nobody's time runs.
+        lease.timeout_at.filter(|_| lease.confirmed),
         lease.stop.as_ref().map(|stop| stop.cancel_at),
         execution.deadline_at,
     ])

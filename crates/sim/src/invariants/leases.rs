@@ -1,4 +1,4 @@
-//! At most one worker has an execution.
+//! At most one worker has an execution, and one that nobody ever knew to have costs it nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,9 @@ pub(crate) struct LeaseSeen {
     pub(crate) expiries: BTreeSet<Timestamp>,
     /// What ended it: once, unless a failover brought it back.
     pub(crate) ends: Vec<LeaseEnd>,
+    /// A failover made the store forget that it was taken. Whoever was told of it was told the truth; and whoever asked for
+    /// it and was not told may take it once more.
+    forgotten: bool,
 }
 
 impl LeaseLog {
@@ -34,8 +37,13 @@ impl LeaseLog {
         self.leases.get(&(execution_id, lease_id.expose()))
     }
 
-    /// A failover put the store back to `mirror`: what is a grant again can be redeemed again.
+    /// A failover put the store back to `mirror`: what is a grant again can be redeemed again, and a lease the store forgot
+    /// can be taken again.
     pub(crate) fn go_back(&mut self, mirror: &Mirror) {
+        for ((id, _), seen) in &mut self.leases {
+            let epoch = mirror.executions.get(id).map_or(0, |execution| execution.lease_epoch);
+            seen.forgotten |= seen.epoch > epoch;
+        }
         let granted = mirror.executions.values().filter_map(|execution| execution.grant());
         for grant in granted {
             self.redeemed.remove(&grant.id);
@@ -47,6 +55,9 @@ impl LeaseLog {
         for transition in &changes.executions {
             if let Some(after) = transition.after.as_deref() {
                 epochs_only_grow(transition, after)?;
+                if let Some(before) = transition.before.as_deref() {
+                    unused_leases_take_no_time(before, after)?;
+                }
                 self.observe_lease(transition.before.as_deref(), after, changes.at)?;
             }
         }
@@ -99,16 +110,19 @@ impl LeaseLog {
                 format!("{id}: {grant:?} gave a second lease, of epoch {}", lease.epoch)
             })?;
         }
-        let seen = LeaseSeen {
+        let seen = self.leases.entry((id, lease.id.expose())).or_insert_with(|| LeaseSeen {
             epoch: lease.epoch,
             instance: lease.instance.clone(),
-            expiries: [lease.expires_at].into(),
+            expiries: BTreeSet::new(),
             ends: Vec::new(),
-        };
-        let known = self.leases.insert((id, lease.id.expose()), seen).is_some();
-        hold(!known, "a lease is taken once", || {
-            format!("{id}: epoch {} was taken again", lease.epoch)
-        })
+            forgotten: true,
+        });
+        seen.expiries.insert(lease.expires_at);
+        hold(
+            std::mem::take(&mut seen.forgotten) && seen.epoch == lease.epoch,
+            "a lease is taken once",
+            || format!("{id}: epoch {} was taken again", lease.epoch),
+        )
     }
 
     fn note_expiry(&mut self, id: ExecutionId, lease: &Lease) {
@@ -123,4 +137,38 @@ fn epochs_only_grow(transition: &Transition<Execution>, after: &Execution) -> Ho
     hold(after.lease_epoch >= before, "epochs only grow", || {
         format!("{}: epoch {} after epoch {before}", after.id, after.lease_epoch)
     })
+}
+
+/// A lease under which nobody ever called: whoever was to have it was not told, perhaps. Its attempt has not run meanwhile.
+fn unused_leases_take_no_time(before: &Execution, after: &Execution) -> Holds {
+    let unused = before.lease().filter(|lease| !lease.confirmed);
+    let ended = after.ended_lease.as_ref();
+    let Some((held, ended)) = unused
+        .zip(ended)
+        .filter(|(held, ended)| ended.digest.matches(held.id) && ended.end.operation().is_none())
+    else {
+        return Ok(());
+    };
+    let id = after.id;
+    hold(
+        ended.end != LeaseEnd::TimedOut,
+        "an attempt nobody ran does not time out",
+        || {
+            let epoch = held.epoch;
+            format!("{id}: the attempt timed out under epoch {epoch}, which nobody used")
+        },
+    )?;
+    let leased = |execution: &Execution| {
+        let attempt = execution.attempt.as_ref().filter(|attempt| attempt.end.is_none())?;
+        Some((attempt.id, attempt.leased))
+    };
+    match (leased(before), leased(after)) {
+        (Some((attempt, was)), Some((goes_on, is))) if attempt == goes_on => {
+            hold(was == is, "a lease nobody used takes no time from its attempt", || {
+                let epoch = held.epoch;
+                format!("{id}: epoch {epoch} took the attempt from {was} to {is}, and nobody used it")
+            })
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,9 +1,10 @@
 //! When the faults stop and time runs on, everything that can end does end, and nothing is left to do.
 
-use ff_backend::due::Due;
+use ff_backend::due::{Due, DueItem};
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::partition::Family;
-use ff_core::record::Execution;
+use ff_core::record::{Cause, Execution};
+use ff_core::time::Duration;
 
 use super::mirror::Mirror;
 use super::watch::Store;
@@ -11,6 +12,8 @@ use super::{Holds, Violation, hold};
 
 /// How many stuck executions are shown.
 const SHOWN: usize = 5;
+/// What became due this little ago is being seen to: a budget that starts again every few seconds is due at any moment.
+const PROMPT: Duration = Duration::from_secs(1);
 
 /// Executions that have not ended.
 pub(crate) fn open(mirror: &Mirror) -> impl Iterator<Item = &Execution> {
@@ -37,16 +40,16 @@ pub(crate) fn nothing_is_left_to_do(mirror: &Mirror, store: &Store) -> Holds {
         partitions: partitions.collect(),
         limit: SHOWN,
     });
-    hold(due.items.is_empty(), "nothing stays due", || {
-        format!("still due: {:?}", due.items)
-    })?;
+    let stays = |item: &&DueItem| (item.due_at + PROMPT).has_come(due.now);
+    let left: Vec<&DueItem> = due.items.iter().filter(stays).collect();
+    hold(left.is_empty(), "nothing stays due", || format!("still due: {left:?}"))?;
     for execution in mirror.executions.values() {
         let owes = !execution.outbox.is_empty() || execution.follow_ups.any();
         hold(!owes, "nothing is owed for ever", || {
             format!("owes: {}", describe(execution))
         })?;
     }
-    nothing_is_blocked(mirror)?;
+    nothing_is_blocked(mirror, store)?;
     for flow in mirror.flows.values() {
         let busy = flow.opening || flow.cancelling || flow.deleting;
         hold(!busy, "nothing is owed for ever", || {
@@ -56,13 +59,32 @@ pub(crate) fn nothing_is_left_to_do(mirror: &Mirror, store: &Store) -> Holds {
     Ok(())
 }
 
-/// No work waits for a limit. True soon after all of them were lifted: the audit, which mends whatever it is, is later.
-pub(crate) fn nothing_is_blocked(mirror: &Mirror) -> Holds {
-    let is_blocked = |execution: &&Execution| matches!(placement(execution), Placement::Blocked { .. });
+/// No work waits for a limit that is there. True soon after all of them were lifted: the audit, which mends whatever it is,
+/// is later.
+pub(crate) fn nothing_is_blocked(mirror: &Mirror, store: &Store) -> Holds {
+    let is_blocked = |execution: &&Execution| blocked_by(execution).is_some_and(|cause| exists(mirror, store, cause));
     let blocked = open(mirror).find(is_blocked);
     hold(blocked.is_none(), "nothing is blocked by an open cause", || {
         blocked.map(describe).unwrap_or_default()
     })
+}
+
+/// What an execution is blocked by.
+pub(crate) fn blocked_by(execution: &Execution) -> Option<Cause> {
+    match placement(execution) {
+        Placement::Blocked { cause, .. } => Some(cause),
+        _ => None,
+    }
+}
+
+/// Whether a budget or quota policy is there, or was and was deleted. Work under one that a failover lost stays blocked
+/// until somebody creates it again, or cancels the work.
+pub(crate) fn exists(mirror: &Mirror, store: &Store, cause: Cause) -> bool {
+    let deleted = match cause {
+        Cause::Budget(id) => mirror.deleted_budgets.contains(&id),
+        Cause::Quota(id) => mirror.deleted_policies.contains(&id),
+    };
+    deleted || store.has(cause)
 }
 
 /// Nothing whose retention is over is still there.

@@ -3,14 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_backend::load::Load;
-use ff_core::id::{ExecutionId, FlowId, LeaseId};
+use ff_core::id::{EdgeId, ExecutionId, FlowId, LeaseId};
+use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Execution, Flow, LeaseEnd, OutcomeKind};
+use ff_core::record::{BlobKey, Edge, Execution, Flow, LeaseEnd, OutcomeKind};
 use uuid::Uuid;
 
 use super::mirror::{Changes, Mirror};
 use super::watch::Store;
 use super::{Holds, hold};
+
+/// A part of a graph that a caller was told is there.
+#[derive(Clone, Debug)]
+pub struct GraphPromise {
+    /// Its flow.
+    pub flow_id: FlowId,
+    /// Its members and what they are.
+    pub members: Vec<(ExecutionId, ExecutionKind)>,
+    /// Its edges.
+    pub edges: Vec<EdgeId>,
+}
 
 /// What callers were told, and what excuses the store for not having it any more.
 #[derive(Default)]
@@ -40,6 +52,11 @@ impl Promises {
                 (Some(before), None) => self.delete(mirror, before, changes)?,
                 (None, Some(after)) => self.begin(after.id),
                 (None, None) => {}
+            }
+        }
+        for transition in &changes.edges {
+            if let (Some(before), None) = (transition.before.as_deref(), transition.after.as_deref()) {
+                goes_with_its_flow(mirror, before)?;
             }
         }
         for transition in &changes.flow_records {
@@ -105,6 +122,28 @@ impl Promises {
     pub(crate) fn accept_flow(&mut self, mirror: &Mirror, id: FlowId) -> Holds {
         self.flows.insert(id);
         self.flow_is_there(mirror, id)
+    }
+
+    /// A caller was told that this part of a graph is there.
+    pub(crate) fn accept_graph(&self, mirror: &Mirror, promise: &GraphPromise) -> Holds {
+        let flow = promise.flow_id;
+        if mirror.flows.get(&flow).is_none_or(|flow| flow.deleting) {
+            return Ok(());
+        }
+        for (id, kind) in &promise.members {
+            let member = mirror.executions.get(id);
+            let as_sent = member.is_some_and(|member| member.definition.kind == *kind);
+            hold(as_sent, "an accepted graph is there", || {
+                let found = member.map(|member| &member.definition);
+                format!("flow {flow} was accepted with the member {id} of kind {kind}, and has {found:?}")
+            })?;
+        }
+        for id in &promise.edges {
+            hold(mirror.edges.contains_key(id), "an accepted graph is there", || {
+                format!("flow {flow} was accepted with the edge {id}, which is not there")
+            })?;
+        }
+        Ok(())
     }
 
     /// A worker was told that its execution was completed with this result.
@@ -193,20 +232,34 @@ impl Promises {
     }
 }
 
-/// A flow that is being deleted has no open members, unless it was never opened.
-fn nobody_needs(mirror: &Mirror, flow: &Flow) -> Holds {
-    let open = mirror.members_of(flow.id).find(|member| !member.is_terminal());
+fn goes_with_its_flow(mirror: &Mirror, edge: &Edge) -> Holds {
+    let (id, flow) = (edge.id, edge.flow_id);
     hold(
-        open.is_none() || flow.opened_at.is_none(),
+        mirror.flows.get(&flow).is_none_or(|flow| flow.deleting),
         "only what nobody needs any more is deleted",
-        || {
-            format!(
-                "flow {} goes, but its member {:?} is open",
-                flow.id,
-                open.map(|member| member.id)
-            )
-        },
+        || format!("the edge {id} of flow {flow} was deleted, and its flow was not"),
     )
+}
+
+/// A flow that is being deleted has no open members; one that was never opened, nor cancelled, has none that ever ran.
+fn nobody_needs(mirror: &Mirror, flow: &Flow) -> Holds {
+    let id = flow.id;
+    if flow.opened_at.is_none() && flow.cancellation.is_none() {
+        let ran = mirror.members_of(id).find(|member| member.has_run());
+        return hold(
+            ran.is_none(),
+            "what ever ran does not go with a flow nobody opened",
+            || {
+                let ran = ran.map(|member| (member.id, &member.phase));
+                format!("flow {id} goes, but its member {ran:?} ran")
+            },
+        );
+    }
+    let open = mirror.members_of(id).find(|member| !member.is_terminal());
+    hold(open.is_none(), "only what nobody needs any more is deleted", || {
+        let open = open.map(|member| member.id);
+        format!("flow {id} goes, but its member {open:?} is open")
+    })
 }
 
 /// Whether an execution is as a completion left it, or was replayed since, or was deleted since.

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use ff_backend::transaction::Transaction;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, GrantId, QuotaPolicyId};
 use ff_core::name::Dimension;
-use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, Record, RecordKey};
+use ff_core::partition::Partition;
+use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, HistoryLine, Record, RecordKey};
 use ff_core::time::Timestamp;
+
+use super::requests::Deeds;
 
 /// The store, as far as invariants care. A clone is the store at a moment.
 #[derive(Clone, Default)]
@@ -28,6 +31,14 @@ pub(crate) struct Mirror {
     pub(crate) deleted_budgets: BTreeSet<BudgetId>,
     /// Usage effects that counted at their budget.
     pub(crate) counted: BTreeSet<(BudgetId, String)>,
+    /// Receipts of usage reports that counted, and when.
+    pub(crate) receipts: BTreeMap<u64, Timestamp>,
+    /// What the receipts of each budget add up to.
+    pub(crate) spent: BTreeMap<BudgetId, u64>,
+    /// How much was told of every partition.
+    pub(crate) told: BTreeMap<Partition, usize>,
+    /// What requests did.
+    pub(crate) deeds: Deeds,
     /// Usage effects that ever stood in an outbox.
     pub(crate) owed: BTreeSet<(BudgetId, String)>,
     /// What was reported since the last reset on request.
@@ -44,6 +55,8 @@ pub(crate) struct Changes {
     pub(crate) flows: BTreeSet<FlowId>,
     /// Downstreams whose edges or counters moved.
     pub(crate) groups: BTreeSet<ExecutionId>,
+    /// What happened, in words.
+    pub(crate) history: Vec<HistoryLine>,
     pub(crate) at: Timestamp,
 }
 
@@ -58,6 +71,7 @@ impl Mirror {
     pub(crate) fn apply(&mut self, transaction: Transaction, at: Timestamp) -> Changes {
         let mut changes = Changes {
             at,
+            history: transaction.history,
             ..Changes::default()
         };
         for (counter, _) in &transaction.increments {
@@ -139,6 +153,10 @@ impl Mirror {
                 if let Some(edge) = self.edges.remove(id) {
                     self.inbound.entry(edge.downstream).or_default().remove(id);
                     changes.groups.insert(edge.downstream);
+                    changes.edges.push(Transition {
+                        before: Some(edge),
+                        after: None,
+                    });
                 }
             }
             _ => {}

@@ -2,21 +2,25 @@
 //!
 //! | file | what holds |
 //! |---|---|
-//! | `leases` | one live lease, epochs that only grow, a grant consumed once |
+//! | `leases` | one live lease, epochs that only grow, a grant consumed once; a lease nobody used takes no time from its attempt |
 //! | `fences` | a write by an old lease never lands; what a holder was told is what happened |
 //! | `endings` | an ended execution has nothing left but its retention; it comes back only by replay |
 //! | `gates` | no member is claimed behind a gate that does not let it pass |
 //! | `dependencies` | no child starts before its dependencies hold |
 //! | `counters` | the counters of flows and groups equal a recount |
 //! | `slots` | quota slots belong to live grants and leases, or are on their way back |
-//! | `usage` | every accepted usage report counts once; nothing leaves an outbox undelivered |
-//! | `losses` | what was accepted is there, and what was completed stays completed |
+//! | `usage` | a budget has spent what it counted; nothing leaves an outbox undelivered |
+//! | `receipts` | every accepted usage report counts, and once, however often and in whatever way it was sent |
+//! | `requests` | a repeated request ends only the lease or the suspension it ended first |
+//! | `feeds` | a reader of events who is not refused misses nothing |
+//! | `losses` | what was accepted is there, whole graphs with their edges; what was completed stays completed; what ever ran is not deleted with a flow nobody opened |
 //! | `indexes` | a record is in the index its facts say |
 //! | `liveness` | when the faults stop, everything that can end does end |
 
 mod counters;
 mod dependencies;
 mod endings;
+mod feeds;
 mod fences;
 mod gates;
 mod indexes;
@@ -24,11 +28,17 @@ mod leases;
 mod liveness;
 mod losses;
 mod mirror;
+mod receipts;
+mod requests;
 mod slots;
 mod usage;
 mod watch;
 
+pub use feeds::Reading;
 pub use fences::Act;
+pub use losses::GraphPromise;
+pub use receipts::{RECEIPTS, SentReport};
+pub use requests::reason_of;
 pub use watch::{Mark, Watch};
 
 use std::fmt;

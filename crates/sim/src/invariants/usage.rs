@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::quota::QuotaCall;
-use ff_core::command::budget::{BudgetReset, Deleted, Reported, UsageIdentity};
-use ff_core::error::Rejection;
+use ff_core::command::budget::{BudgetReset, Deleted};
 use ff_core::id::BudgetId;
 use ff_core::record::{Effect, EffectKind};
 
@@ -25,24 +24,26 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    /// A budget was asked, and answered.
-    pub(crate) fn asked_budget(&mut self, mirror: &mut Mirror, call: &BudgetCall, reply: &BudgetReply) -> Holds {
+    /// A budget was asked, and answered; `counted` says whether it added what it was asked to.
+    pub(crate) fn asked_budget(
+        &mut self,
+        mirror: &mut Mirror,
+        call: &BudgetCall,
+        (reply, counted): (&BudgetReply, bool),
+    ) {
         match (call, &reply.answer) {
-            (BudgetCall::Report { budget_id, report }, answer) => {
+            (BudgetCall::Report { budget_id, report }, _) => {
                 let key = report
                     .identity
                     .as_ref()
                     .map(|identity| (*budget_id, identity.to_string()));
                 self.reports.extend(key.clone());
-                if is_recorded(answer) {
+                if counted {
                     let usage = mirror.usage.entry(*budget_id).or_default();
                     for (dimension, delta) in &report.deltas {
                         *usage.entry(dimension.clone()).or_default() += delta;
                     }
-                    let first = key.is_none_or(|key| mirror.counted.insert(key));
-                    return hold(first, "a usage report counts once", || {
-                        format!("budget {budget_id} counted {:?} again", report.identity)
-                    });
+                    mirror.counted.extend(key);
                 }
             }
             (BudgetCall::Reset { budget_id, .. }, Ok(BudgetAnswer::Reset(BudgetReset::Now))) => {
@@ -53,7 +54,6 @@ impl Deliveries {
             }
             _ => {}
         }
-        Ok(())
     }
 
     /// A quota was asked, and answered.
@@ -100,26 +100,12 @@ impl Deliveries {
     }
 }
 
-fn is_recorded(answer: &Result<BudgetAnswer, Rejection>) -> bool {
-    matches!(
-        answer,
-        Ok(BudgetAnswer::Reported(
-            Reported::Ok | Reported::SoftBreach { .. } | Reported::HardBreach { .. }
-        ))
-    )
-}
-
 fn report_key(effect: &Effect) -> Option<ReportKey> {
     match &effect.kind {
         EffectKind::ReleaseSlot { .. } => None,
         EffectKind::ReportUsage {
-            budget_id, dedup_key, ..
-        } => {
-            let identity = dedup_key
-                .clone()
-                .map_or(UsageIdentity::Effect(effect.id), UsageIdentity::Key);
-            Some((*budget_id, identity.to_string()))
-        }
+            budget_id, identity, ..
+        } => Some((*budget_id, identity.to_string())),
     }
 }
 

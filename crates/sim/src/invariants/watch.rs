@@ -14,21 +14,26 @@ use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::Handful;
 use ff_backend::transaction::Transaction;
 use ff_core::command::budget::BudgetView;
-use ff_core::id::{ExecutionId, FlowId};
-use ff_core::name::{Namespace, WorkerInstanceId};
+use ff_core::id::{BudgetId, ExecutionId, FlowId};
+use ff_core::machine::placement::{Placement, placement};
+use ff_core::name::{Dimension, Namespace, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
-use ff_core::record::{AttemptKind, Execution, Fence, OutcomeKind};
+use ff_core::record::{AttemptKind, Cause, Execution, Fence, HistoryLine, OutcomeKind};
 use ff_core::time::Timestamp;
 use futures::FutureExt;
 
+use super::feeds::{Feeds, Reading};
 use super::fences::{Act, Told};
 use super::leases::LeaseLog;
-use super::losses::Promises;
+use super::losses::{GraphPromise, Promises};
 use super::mirror::{Changes, Mirror};
+use super::receipts::{Receipts, SentReport};
 use super::slots::SlotKey;
 use super::usage::{Deliveries, ReportKey};
-use super::{Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, slots, usage};
+use super::{
+    Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, requests, slots, usage,
+};
 
 /// Rows asked for at once.
 const PAGE: usize = 500;
@@ -44,6 +49,8 @@ struct Inner {
     mirror: Mirror,
     leases: LeaseLog,
     deliveries: Deliveries,
+    receipts: Receipts,
+    feeds: Feeds,
     promises: Promises,
     /// What a failover made a quota or a budget forget.
     lost_slots: BTreeSet<SlotKey>,
@@ -99,8 +106,14 @@ impl Watch {
     /// A budget answered.
     pub(crate) fn asked_budget(&self, call: &BudgetCall, reply: &BudgetReply) {
         let mut inner = self.inner();
-        let Inner { mirror, deliveries, .. } = &mut *inner;
-        let holds = deliveries.asked_budget(mirror, call, reply);
+        let Inner {
+            mirror,
+            deliveries,
+            receipts,
+            ..
+        } = &mut *inner;
+        let (counted, holds) = receipts.asked((mirror, &self.store), call, reply.now);
+        deliveries.asked_budget(mirror, call, (reply, counted));
         inner.judge(holds);
     }
 
@@ -139,6 +152,13 @@ impl Watch {
         inner.judge(holds);
     }
 
+    /// A caller was told that a part of a graph is there.
+    pub fn accepted_graph(&self, promise: &GraphPromise) {
+        let mut inner = self.inner();
+        let holds = inner.promises.accept_graph(&inner.mirror, promise);
+        inner.judge(holds);
+    }
+
     /// A caller was told that a flow is cancelled with its members.
     pub fn cancelled_flow(&self, id: FlowId) {
         let mut inner = self.inner();
@@ -159,9 +179,40 @@ impl Watch {
         inner.judge(holds);
     }
 
+    /// Somebody is about to send a usage report.
+    pub fn reports(&self, report: SentReport) {
+        self.inner().receipts.sent(report);
+    }
+
+    /// Whoever sent a usage report was told that it counts.
+    pub fn reported(&self, report: SentReport) {
+        let mut inner = self.inner();
+        let holds = inner.receipts.told((&inner.mirror, &self.store), report);
+        inner.judge(holds);
+    }
+
     /// A worker was told that its execution was completed with this result.
     pub fn completed(&self, id: ExecutionId, fence: Fence, result: Option<Payload>) {
         self.inner().promises.complete(id, fence.lease_id, result);
+    }
+
+    /// Somebody begins to read events.
+    pub fn begin_reading(&self) -> Reading {
+        self.inner().feeds.begin()
+    }
+
+    /// A reader saw an event.
+    pub fn saw(&self, reading: &mut Reading, line: &HistoryLine) {
+        let mut inner = self.inner();
+        let holds = inner.feeds.saw(reading, self.store.counts, line);
+        inner.judge(holds);
+    }
+
+    /// A reader was told that there are no more events.
+    pub fn saw_everything(&self, reading: &Reading) {
+        let mut inner = self.inner();
+        let holds = inner.feeds.saw_everything(reading);
+        inner.judge(holds);
     }
 
     /// Looks at the whole store.
@@ -188,7 +239,7 @@ impl Watch {
     /// All limits have been open for a while.
     pub fn check_unblocked(&self) {
         let mut inner = self.inner();
-        let holds = liveness::nothing_is_blocked(&inner.mirror);
+        let holds = liveness::nothing_is_blocked(&inner.mirror, &self.store);
         inner.judge(holds);
     }
 
@@ -228,11 +279,53 @@ impl Watch {
             .collect()
     }
 
+    /// Whether an execution waits for nothing but a worker.
+    pub fn is_eligible(&self, id: ExecutionId) -> bool {
+        let inner = self.inner();
+        let execution = inner.mirror.executions.get(&id);
+        execution.is_some_and(|execution| matches!(placement(execution), Placement::Eligible { .. }))
+    }
+
+    /// Executions that wait for signals.
+    pub fn suspended_executions(&self) -> Vec<ExecutionId> {
+        self.ids_of(|execution| execution.suspension().is_some())
+    }
+
+    /// Executions that somebody has.
+    pub fn leased_executions(&self) -> Vec<ExecutionId> {
+        self.ids_of(|execution| execution.lease().is_some())
+    }
+
+    fn ids_of(&self, which: impl Fn(&Execution) -> bool) -> Vec<ExecutionId> {
+        let inner = self.inner();
+        let executions = inner.mirror.executions.values();
+        executions
+            .filter(|execution| which(execution))
+            .map(|execution| execution.id)
+            .collect()
+    }
+
+    /// Executions of no flow that run or ran, with their namespaces.
+    pub fn solo_executions_that_ran(&self) -> Vec<(ExecutionId, Namespace)> {
+        let inner = self.inner();
+        let executions = inner.mirror.executions.values();
+        executions
+            .filter(|execution| execution.definition.flow.is_none() && execution.has_run())
+            .map(|execution| (execution.id, execution.definition.namespace.clone()))
+            .collect()
+    }
+
     /// Whether an execution waits for dependencies that nothing but a person can bring about.
     pub fn waits_for_a_person(&self, id: ExecutionId) -> bool {
         let inner = self.inner();
         let execution = inner.mirror.executions.get(&id);
         execution.is_some_and(|execution| dependencies::wait_for_a_person(&inner.mirror, execution))
+    }
+
+    /// The budget or quota policy an execution is blocked by, when a failover lost it.
+    pub fn lost_cause(&self, execution: &Execution) -> Option<Cause> {
+        let inner = self.inner();
+        liveness::blocked_by(execution).filter(|cause| !liveness::exists(&inner.mirror, &self.store, *cause))
     }
 
     /// How often the store has forgotten its last writes.
@@ -289,9 +382,11 @@ impl Watch {
             mirror,
             promises,
             leases,
+            feeds,
             ..
         } = &mut *inner;
         promises.lose(&before, mirror);
+        feeds.go_back(mirror);
         leases.go_back(mirror);
         let slots: Vec<SlotKey> = slots::lost(&before, mirror).collect();
         let reports: Vec<ReportKey> = before.counted.difference(&mirror.counted).cloned().collect();
@@ -326,7 +421,9 @@ impl Inner {
             slots::what_is_let_go_is_owed(&self.mirror, changes)?;
         }
         self.deliveries.check(&mut self.mirror, changes)?;
+        self.feeds.observe(&mut self.mirror, store.counts, changes);
         self.promises.observe(&self.mirror, changes)?;
+        requests::observe(&mut self.mirror, changes)?;
         counters::check(&self.mirror, store, changes)
     }
 
@@ -379,6 +476,30 @@ impl Store {
 
     pub(crate) fn due(&self, ask: Due) -> DuePage {
         at_once(self.memory.due(ask)).expect("memory answers")
+    }
+
+    /// Whether a budget or quota policy was created and is not forgotten.
+    pub(crate) fn has(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::Budget(id) => {
+                let replies = at_once(self.memory.budget(vec![BudgetCall::Get(id)]));
+                replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
+            }
+            Cause::Quota(id) => {
+                let replies = at_once(self.memory.quota(vec![QuotaCall::Get(id)]));
+                replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
+            }
+        }
+    }
+
+    /// What was spent of a budget in one dimension.
+    pub(crate) fn spent(&self, id: BudgetId, dimension: &Dimension) -> u64 {
+        let replies = at_once(self.memory.budget(vec![BudgetCall::Get(id)]));
+        let spent = replies.into_iter().flatten().find_map(|reply| match reply.answer {
+            Ok(BudgetAnswer::Budget(view)) => Some(view.dimensions.get(dimension)?.usage),
+            _ => None,
+        });
+        spent.unwrap_or(0)
     }
 
     /// Every budget of the namespaces the simulation uses.

@@ -4,14 +4,15 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::command::budget::Reported;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{Fabric, Result};
 use futures::future::BoxFuture;
 
 use super::board::Board;
-use super::replicas::Replicas;
+use super::replicas::{Replicas, Sees};
 use super::told::Told;
-use crate::invariants::Violation;
+use crate::invariants::{SentReport, Violation};
 use crate::luck::Luck;
 use crate::stage::Stage;
 use crate::tally::Operation;
@@ -32,6 +33,7 @@ pub(crate) struct Actor {
     pub(crate) luck: Luck,
     pub(crate) replicas: Arc<Replicas>,
     pub(crate) board: Arc<Board>,
+    pub(crate) sees: Sees,
 }
 
 /// What became of a call.
@@ -85,7 +87,7 @@ impl Actor {
         for try_number in 0..TRIES {
             self.stage.tally().steps += 1;
             self.stage.trace.note(|| format!("{name} → {operation} {command:?}"));
-            let answer = self.replicas.call(&self.luck, command.clone(), send).await;
+            let answer = self.replicas.call((&self.luck, self.sees), command.clone(), send).await;
             self.stage
                 .trace
                 .note(|| format!("{name} ← {operation} {}", describe(&answer)));
@@ -135,6 +137,14 @@ impl Actor {
             }
         }
         Heard::Told(first)
+    }
+
+    /// Was told what came of a usage report; `failovers`: how many there had been when it was sent.
+    pub(crate) fn reported(&self, report: SentReport, reported: &Reported, failovers: u64) {
+        let forgotten = self.stage.watch.failovers() > failovers;
+        if *reported != Reported::Gone && !forgotten {
+            self.stage.watch.reported(report);
+        }
     }
 
     /// Does nothing for a while, in milliseconds.

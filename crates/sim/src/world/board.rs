@@ -3,6 +3,9 @@
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ff_core::command::flow::FlowGraph;
+use ff_core::command::operator::RevokeLease;
+use ff_core::command::signal::ResumeExecution;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId, WaitpointId};
 use ff_core::name::{IdempotencyKey, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
@@ -38,6 +41,8 @@ pub(crate) struct Board {
 pub(crate) struct Known {
     pub(crate) executions: Vec<KnownExecution>,
     pub(crate) flows: Vec<KnownFlow>,
+    /// Graphs, with all their accepted parts.
+    pub(crate) graphs: Vec<FlowGraph>,
     /// Dependencies that were staged and may not count yet.
     pub(crate) edges: Vec<(FlowId, EdgeId)>,
     pub(crate) budgets: Vec<(Namespace, BudgetId)>,
@@ -48,6 +53,8 @@ pub(crate) struct Known {
     pub(crate) old_fences: Vec<(ExecutionId, Fence)>,
     /// Executions that were submitted by a running one, with that one.
     pub(crate) children: Vec<(ExecutionId, ExecutionId)>,
+    /// What operators asked for under a name, to be asked for again.
+    pub(crate) requests: Vec<(ExecutionId, OperatorRequest)>,
     /// Keys submissions were made under.
     pub(crate) keys: Vec<IdempotencyKey>,
     /// Where listings and feeds go on.
@@ -74,6 +81,13 @@ pub(crate) struct Door {
     pub(crate) execution_id: ExecutionId,
     pub(crate) waitpoint_id: WaitpointId,
     pub(crate) token: WaitpointToken,
+}
+
+/// Something an operator asks for under a name of its own.
+#[derive(Clone, Debug)]
+pub(crate) enum OperatorRequest {
+    Resume(ResumeExecution),
+    Revoke(RevokeLease),
 }
 
 /// A grant somebody has.
@@ -135,6 +149,25 @@ impl Board {
     /// Some flow, recent ones more often.
     pub(crate) fn flow(&self, luck: &Luck) -> Option<KnownFlow> {
         recent(&self.known().flows, luck).cloned()
+    }
+
+    /// Some graph, recent ones more often.
+    pub(crate) fn graph(&self, luck: &Luck) -> Option<FlowGraph> {
+        recent(&self.known().graphs, luck).cloned()
+    }
+
+    /// A part of a graph was accepted: the first one, perhaps once more and grown, or another one.
+    pub(crate) fn learn_graph(&self, part: FlowGraph) {
+        let mut known = self.known();
+        let flow = part.flow.flow_id;
+        match known.graphs.iter_mut().find(|graph| graph.flow.flow_id == flow) {
+            Some(graph) if graph.members[0].key == part.members[0].key => *graph = part,
+            Some(graph) => {
+                graph.members.extend(part.members);
+                graph.edges.extend(part.edges);
+            }
+            None => known.graphs.push(part),
+        }
     }
 
     /// Two different members of one flow, the one submitted first first.

@@ -1,5 +1,7 @@
 //! Names everything in a world is called by: few enough for things to meet.
 
+use std::collections::BTreeMap;
+
 use ff_core::capability::CapabilitySet;
 use ff_core::name::{
     Category, DataRef, Dimension, ExecutionKind, FlowKind, FrameType, IdempotencyKey, Identity, LaneId, Namespace,
@@ -8,6 +10,7 @@ use ff_core::name::{
 use ff_core::payload::Payload;
 use ff_core::record::Tags;
 
+use crate::invariants::RECEIPTS;
 use crate::luck::Luck;
 
 /// Tenants.
@@ -91,6 +94,21 @@ pub(crate) fn fresh_key(luck: &Luck) -> IdempotencyKey {
 /// A few bytes that differ from all others, not always text.
 pub(crate) fn payload(luck: &Luck) -> Payload {
     Payload::binary(luck.next().to_be_bytes().to_vec())
+}
+
+/// What a usage report says: some tokens, and a number that tells it from all others.
+pub(crate) fn usage(luck: &Luck, tokens_max: u64) -> BTreeMap<Dimension, u64> {
+    let receipt = 1 + (luck.next() >> 24);
+    [
+        (dimension("tokens"), luck.below(tokens_max)),
+        (dimension(RECEIPTS), receipt),
+    ]
+    .into()
+}
+
+/// The number a usage report carries.
+pub(crate) fn receipt(deltas: &BTreeMap<Dimension, u64>) -> u64 {
+    deltas.get(&dimension(RECEIPTS)).copied().unwrap_or(0)
 }
 
 /// No, one or two tags.

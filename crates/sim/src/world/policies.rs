@@ -84,7 +84,14 @@ fn retries(luck: &Luck) -> RetryPolicy {
 
 fn timeouts(luck: &Luck) -> TimeoutPolicy {
     TimeoutPolicy {
-        attempt_timeout: luck.flip().then(|| seconds(luck, 2, 40)),
+        // Often shorter than a lease nobody knows of lasts.
+        attempt_timeout: luck.flip().then(|| {
+            if luck.flip() {
+                seconds(luck, 1, 10)
+            } else {
+                seconds(luck, 10, 40)
+            }
+        }),
         execution_deadline: luck.flip().then(|| seconds(luck, 10, 300)),
     }
 }

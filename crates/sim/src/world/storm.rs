@@ -9,6 +9,10 @@ use super::board::Phase;
 use super::staff::Staff;
 use crate::store::{Fault, StoreClock};
 
+/// Jumps of the clock that are longer than a flow is assembled: one in this many.
+const LONG_JUMP_ONE_IN: u64 = 20;
+const LONG_JUMP: Duration = Duration::from_secs(3_700);
+
 /// Bad weather.
 pub(super) struct Storm {
     pub(super) actor: Actor,
@@ -41,7 +45,10 @@ impl Storm {
     /// The store's clock jumps, and whoever finds a lost execution before the pump does takes it over.
     async fn jump(&self) {
         let millis = self.actor.luck.choose([1_000, 10_000, 60_000, 120_000]);
-        let by = Duration::from_millis(self.actor.luck.between(1, millis));
+        let mut by = Duration::from_millis(self.actor.luck.between(1, millis));
+        if self.actor.luck.one_in(LONG_JUMP_ONE_IN) {
+            by = LONG_JUMP;
+        }
         self.actor.stage.tally().strike(Fault::ClockJump);
         self.actor
             .stage

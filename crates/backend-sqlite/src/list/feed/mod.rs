@@ -6,8 +6,9 @@ mod spans;
 use std::collections::BTreeMap;
 
 use ff_backend::Error;
-use ff_backend::query::{FeedLine, FeedPosition, Query, Rows};
+use ff_backend::query::{FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_core::partition::{Family, Partition};
+use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 pub(crate) use self::spans::Spans;
@@ -31,10 +32,10 @@ struct Feed<'f> {
 /// After which row each feed that is asked for is read on.
 type Starts = BTreeMap<u16, u64>;
 
-/// The lines of the feeds after the positions a reader names, in the order they were written: no feed keeps another waiting.
+/// The lines of the feeds from where a reader wants them, in the order they were written: no feed keeps another waiting.
 pub(super) fn feed(
     connection: &Connection,
-    asked: &[(Partition, Option<FeedPosition>)],
+    asked: &[(Partition, FeedStart)],
     query: &Query,
     spans: &mut Spans,
 ) -> Found {
@@ -43,14 +44,22 @@ pub(super) fn feed(
     }
     let mut feed = Feed::open(connection, spans)?;
     let mut starts = Starts::new();
-    for (partition, after) in asked.iter().filter(|(partition, _)| partition.family == Family::Flow) {
-        match feed.start(*partition, *after)? {
+    for (partition, start) in asked.iter().filter(|(partition, _)| partition.family == Family::Flow) {
+        match feed.start(*partition, *start)? {
             Some(row) => _ = starts.insert(index(*partition), row),
             None => return Err(feed.expired(*partition)?.into()),
         }
     }
     let rows = feed.lines(&starts, page_limit(query))?;
     Ok((Rows::Feed(rows), None))
+}
+
+/// The moment of what a read sees: after every trim it sees, and not after any other. The clock would not do: a trim is visible
+/// only some time after the moment it carries.
+pub(super) fn read_at(connection: &Connection) -> rusqlite::Result<Timestamp> {
+    let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_moment.sql"))?;
+    let millis = statement.query_row([], |row| row.get(0))?;
+    Ok(Timestamp::from_millis(millis))
 }
 
 impl<'f> Feed<'f> {
@@ -66,13 +75,20 @@ impl<'f> Feed<'f> {
         })
     }
 
-    /// The row after which to read, if the feed still holds all there ever was after the position.
-    fn start(&self, partition: Partition, after: Option<FeedPosition>) -> rusqlite::Result<Option<u64>> {
-        let Some(position) = after else {
-            return Ok(Some(self.floor));
+    /// The row after which to read, if the feed still holds all there ever was from there.
+    fn start(&self, partition: Partition, start: FeedStart) -> rusqlite::Result<Option<u64>> {
+        let position = match start {
+            FeedStart::Oldest => return Ok(Some(self.floor)),
+            FeedStart::Since(began) => {
+                let missed =
+                    last_trimmed(self.connection, partition)?.is_some_and(|(_, trim)| trim.is_missed_since(began));
+                return Ok((!missed).then_some(self.floor));
+            }
+            FeedStart::After(position) => position,
         };
         let row = position.sequence;
-        let forgotten = row < self.floor && row < last_trimmed(self.connection, partition)?;
+        let forgotten =
+            row < self.floor && last_trimmed(self.connection, partition)?.is_some_and(|(last, _)| row < last);
         // A row with another time was written after a failover or a restored backup lost the one the reader saw.
         let lost = row > self.head || (row > self.floor && position_at(self.connection, row)? != Some(position));
         Ok((!forgotten && !lost).then(|| row.max(self.floor)))
@@ -121,11 +137,17 @@ fn line_after(row: &Row<'_>, starts: &Starts) -> rusqlite::Result<Option<FeedLin
     Ok(Some((Partition::flow(partition), position, line)))
 }
 
-/// The last row of the partition that was trimmed; 0 when none ever was.
-fn last_trimmed(connection: &Connection, partition: Partition) -> rusqlite::Result<u64> {
+/// The last row of the partition that was trimmed.
+fn last_trimmed(connection: &Connection, partition: Partition) -> rusqlite::Result<Option<(u64, FeedTrim)>> {
     let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_trimmed.sql"))?;
-    let row = statement.query_row([index(partition)], |row| row.get(0)).optional()?;
-    Ok(row.unwrap_or(0))
+    let trimmed = statement.query_row([index(partition)], |row| {
+        let trim = FeedTrim {
+            written_at: Timestamp::from_millis(row.get(1)?),
+            dropped_at: Timestamp::from_millis(row.get(2)?),
+        };
+        Ok((row.get(0)?, trim))
+    });
+    trimmed.optional()
 }
 
 /// The position of a row, if it is there.

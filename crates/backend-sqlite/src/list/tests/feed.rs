@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 
 use ff_backend::Error;
-use ff_backend::query::{Cursor, FeedPosition, Listing};
+use ff_backend::query::{Cursor, FeedPosition, FeedStart, Listing};
 use ff_core::partition::Partition;
 use ff_core::record::HistoryLine;
 
 use super::{Scratch, Template};
+use crate::list::feed::read_at;
 
 const QUIET: u16 = 1;
 const BUSY: u16 = 2;
@@ -39,10 +40,11 @@ fn extend(scratch: &Scratch, rows: RangeInclusive<u64>, quiet_rows: &[u64]) {
 }
 
 fn trim(scratch: &Scratch, floor: u64) {
+    let move_floor = include_str!("../../../sql/move_feed_floor.sql");
+    scratch.0.execute(move_floor, [floor, 0]).unwrap();
     let note = include_str!("../../../sql/note_trimmed_feed.sql");
     scratch.0.execute(note, [floor]).unwrap();
     scratch.0.execute("DELETE FROM feed WHERE row <= ?1", [floor]).unwrap();
-    scratch.0.execute("UPDATE store SET feed_floor = ?1", [floor]).unwrap();
 }
 
 fn at(row: u64) -> FeedPosition {
@@ -54,7 +56,15 @@ fn at(row: u64) -> FeedPosition {
 
 /// The rows a reader of the quiet feed is shown next.
 fn after(scratch: &Scratch, position: Option<FeedPosition>) -> Result<Vec<FeedPosition>, Error> {
-    let asked = vec![(Partition::flow(QUIET), position)];
+    from(scratch, start(position))
+}
+
+fn start(position: Option<FeedPosition>) -> FeedStart {
+    position.map_or(FeedStart::Oldest, FeedStart::After)
+}
+
+fn from(scratch: &Scratch, start: FeedStart) -> Result<Vec<FeedPosition>, Error> {
+    let asked = vec![(Partition::flow(QUIET), start)];
     let page = scratch.page(&Listing::Feed(asked), None, 100)?;
     Ok(page.feed().into_iter().map(|(_, position, _)| position).collect())
 }
@@ -107,7 +117,12 @@ fn a_reader_at_the_end_is_told_nothing_and_goes_on_later() {
 #[test]
 fn feeds_are_read_together_in_the_order_of_their_lines() {
     let scratch = crowded(9_000, &[10, 8_000]);
-    let asked = |quiet, busy| Listing::Feed(vec![(Partition::flow(QUIET), quiet), (Partition::flow(BUSY), busy)]);
+    let asked = |quiet, busy| {
+        Listing::Feed(vec![
+            (Partition::flow(QUIET), start(quiet)),
+            (Partition::flow(BUSY), start(busy)),
+        ])
+    };
     let page = scratch.page(&asked(None, Some(at(7_998))), None, 4).unwrap();
     let rows: Vec<u64> = page
         .feed()
@@ -136,6 +151,18 @@ fn a_reader_whose_lines_may_be_trimmed_is_told_the_oldest() {
 }
 
 #[test]
+fn a_reader_who_began_before_a_trim_is_told_and_one_who_began_after_it_is_not() {
+    let scratch = crowded(100, &[9, 60]);
+    let begin = || FeedStart::Since(read_at(&scratch.0).unwrap());
+    let (before, rows) = (begin(), after(&scratch, None));
+    trim(&scratch, 8);
+    assert_eq!(from(&scratch, before), rows, "only lines of others were trimmed");
+    trim(&scratch, 49);
+    assert_eq!(from(&scratch, before), expired(Some(at(60))));
+    assert_eq!(from(&scratch, begin()), Ok(vec![at(60)]));
+}
+
+#[test]
 fn a_reader_who_saw_lines_that_were_lost_is_told() {
     let scratch = crowded(100, &[60]);
     assert_eq!(after(&scratch, Some(at(101))), expired(Some(at(60))), "beyond the head");
@@ -160,6 +187,10 @@ fn an_empty_feed_has_no_oldest_line() {
 fn a_feed_takes_no_cursor() {
     let scratch = crowded(1, &[1]);
     let cursor = Some(Cursor("feed:1".to_owned()));
-    let page = scratch.page(&Listing::Feed(vec![(Partition::flow(QUIET), None)]), cursor, 10);
+    let page = scratch.page(
+        &Listing::Feed(vec![(Partition::flow(QUIET), FeedStart::Oldest)]),
+        cursor,
+        10,
+    );
     assert_eq!(page, Err(Error::InvalidCursor));
 }

@@ -50,12 +50,8 @@ impl Scratch {
             now: Timestamp::default(),
             shared: &self.1,
         };
-        match reading.rows(&query) {
-            Ok((rows, next)) => Ok(Page {
-                now: Timestamp::default(),
-                rows,
-                next,
-            }),
+        match reading.page(&query) {
+            Ok(page) => Ok(page),
             Err(Fault::Refused(error)) => Err(error),
             Err(Fault::Store(error)) => panic!("{error}"),
         }

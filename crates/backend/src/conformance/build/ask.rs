@@ -13,7 +13,7 @@ use super::Store;
 use crate::due::{Due, DueItem, DueKey, DuePage};
 use crate::hint::{Hint, HintStream};
 use crate::query::{AuditRow, Cursor, Listing, Page, Query};
-use crate::reserve::{Reserve, Task};
+use crate::reserve::{Handful, Reserve, Task};
 use crate::transaction::CommitError;
 
 /// More reservations than any case needs.
@@ -51,7 +51,12 @@ impl Store<'_> {
 
     /// Takes what `ask` asks for.
     pub(crate) async fn reserve(&self, ask: Reserve) -> Vec<Task> {
-        self.backend().reserve(ask).await.expect("the store answers").tasks
+        self.handful(ask).await.tasks
+    }
+
+    /// The same, with what else is answered.
+    pub(crate) async fn handful(&self, ask: Reserve) -> Handful {
+        self.backend().reserve(ask).await.expect("the store answers")
     }
 
     /// Takes everything `ask` can get, call by call, with fresh claimants for each.

@@ -7,27 +7,29 @@ use ff_core::record::HistoryLine;
 
 use super::Store;
 use crate::Error;
-use crate::query::{FeedLine, FeedPosition, Listing, Page, Query};
+use crate::query::{FeedLine, FeedPosition, FeedStart, Listing, Page, Query};
 
 /// More pages than any feed of the suite has.
 const PAGES_MAX: usize = 20_000;
 
-/// A reader of feeds with the last position it saw of each.
+/// A reader of feeds with where it goes on in each.
 #[derive(Clone, Debug)]
 pub(crate) struct FeedReader {
-    pub(crate) positions: BTreeMap<Partition, Option<FeedPosition>>,
+    pub(crate) starts: BTreeMap<Partition, FeedStart>,
 }
 
 impl FeedReader {
     /// Reads the feeds of `partitions` from their beginning.
     pub(crate) fn of(partitions: impl IntoIterator<Item = Partition>) -> Self {
-        let positions = partitions.into_iter().map(|partition| (partition, None)).collect();
-        Self { positions }
+        let starts = partitions.into_iter().map(|partition| (partition, FeedStart::Oldest));
+        Self {
+            starts: starts.collect(),
+        }
     }
 
     /// The question for what it has not seen yet.
     pub(crate) fn question(&self, limit: usize) -> Query {
-        let asked = self.positions.iter().map(|(partition, after)| (*partition, *after));
+        let asked = self.starts.iter().map(|(partition, start)| (*partition, *start));
         Query {
             of: Listing::Feed(asked.collect()),
             after: None,
@@ -39,15 +41,16 @@ impl FeedReader {
     pub(crate) async fn try_page(&mut self, store: &Store<'_>, limit: usize) -> Result<Vec<FeedLine>, Error> {
         let page = store.backend().list(self.question(limit)).await?;
         assert_eq!(page.next, None, "a feed has no cursors");
+        let began = FeedStart::Since(page.now);
+        let new = self.starts.values_mut().filter(|start| **start == FeedStart::Oldest);
+        new.for_each(|start| *start = began);
         let lines = Page::feed(page);
         assert!(lines.len() <= limit, "a page has at most as many rows as asked for");
         for (partition, position, _) in &lines {
-            let last = self.positions.get_mut(partition).expect("a feed that was asked for");
-            assert!(
-                last.is_none_or(|last| last < *position),
-                "{partition}: {position:?} comes after {last:?}"
-            );
-            *last = Some(*position);
+            let start = self.starts.get_mut(partition).expect("a feed that was asked for");
+            let is_new = !matches!(start, FeedStart::After(last) if *last >= *position);
+            assert!(is_new, "{partition}: {position:?} comes after {start:?}");
+            *start = FeedStart::After(*position);
         }
         Ok(lines)
     }

@@ -4,24 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ff_core::command::submit::CreateExecution;
-use ff_core::digest::LeaseDigest;
+use ff_core::digest::{Digest, LeaseDigest};
 use ff_core::id::{
     AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId,
     SuspensionId, WaitpointId,
 };
+use ff_core::machine::step::ClosedReason;
 use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
     WorkerId, WorkerInstanceId,
 };
 use ff_core::policy::Retention;
 use ff_core::record::{
-    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, CancelFlowPolicy, CancelSource, Cause, Counts, Delay,
-    DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect, EffectKind,
-    EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold, IdempotencyScope,
-    Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome, OutcomeKind,
-    PendingWaitpoint, Phase, Progress, ReasonCode, Record, RequestLog, RequestOutcome, ResumeCondition, Resumed,
-    ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest, SubmissionKeyRecord, Suspension, Tags,
-    TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
+    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, BreachKind, CancelFlowPolicy, CancelSource, Cause,
+    Counts, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect,
+    EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold,
+    IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome,
+    OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
+    ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest,
+    SubmissionKeyRecord, Success, Suspension, Tags, TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef,
+    WaitpointUse,
 };
 use ff_core::time::{Duration, Timestamp};
 
@@ -42,6 +44,7 @@ pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: false,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,
@@ -178,6 +181,10 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             unconfirmed_returns: 4,
             signals: 5,
         },
+        success: Some(Success {
+            result_bytes: Some(7),
+            superseded: true,
+        }),
         progress: Some(Progress {
             pct: Some(100),
             message: Some("\u{1f980}".to_owned()),
@@ -189,8 +196,10 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             signals: vec![SignalId::from_uuid(store.uuid())],
             at: Timestamp::from_millis(6),
             by: ResumedBy::Operator,
+            asked: Some(Digest::of("anything", ["at all"])),
         }),
         requests: requests(store),
+        reports: reports(store),
         outbox: effects(store),
         follow_ups: FollowUps {
             resolve_edges: true,
@@ -292,7 +301,6 @@ fn outcome() -> Outcome {
         failure: Some(failure()),
         reason: Some(String::new()),
         cancel_source: Some(CancelSource::SystemTimeout),
-        result_bytes: Some(7),
         delete_at: Some(Timestamp::MAX),
         deleting: false,
     }
@@ -312,11 +320,13 @@ fn attempt(store: &Store<'_>) -> Attempt {
         tier: 1,
         usage: BTreeMap::from([(
             BudgetId::from_uuid(store.uuid()),
-            BTreeMap::from([(dimension, (1 << 53) - 1)]),
+            BTreeMap::from([(dimension.clone(), (1 << 53) - 1)]),
         )]),
+        breached: [(BudgetId::from_uuid(store.uuid()), dimension, BreachKind::Soft)].into(),
         end: Some(AttemptEnd {
             at: Timestamp::from_millis(19),
             state: AttemptEndState::InterruptedReclaimed,
+            closed: ClosedReason::Reclaimed,
             failure: Some(failure()),
         }),
     }
@@ -340,6 +350,7 @@ fn full_flow(id: FlowId) -> Flow {
         tags: Arc::new(tags()),
         graph_revision: (1 << 53) - 1,
         cancellation: Some(cancellation),
+        in_use: true,
         ended_at: Some(Timestamp::from_millis(21)),
         ..flow(id, Timestamp::from_millis(22))
     }
@@ -392,7 +403,7 @@ fn waitpoints(store: &Store<'_>, execution_id: ExecutionId) -> Vec<Record> {
         },
         WaitpointUse::Suspension(suspension_id),
         WaitpointUse::NeverCommitted,
-        WaitpointUse::Consumed(suspension_id),
+        WaitpointUse::Consumed,
     ];
     let full = |usage| Waitpoint {
         usage,
@@ -413,10 +424,21 @@ fn pending(store: &Store<'_>) -> PendingWaitpoint {
     }
 }
 
+fn reports(store: &Store<'_>) -> ReportLog {
+    let mut log = ReportLog::default();
+    log.remember(BudgetId::from_uuid(store.uuid()), &UsageIdentity::Key(key("usage")));
+    log
+}
+
 fn requests(store: &Store<'_>) -> RequestLog {
     let mut log = RequestLog::default();
     let request = |text| RequestId::parse(text).ok();
-    log.remember(request("first").as_ref(), RequestOutcome::Revoked);
+    let revoked = RequestOutcome::Revoked {
+        lease_epoch: (1 << 53) - 1,
+    };
+    log.remember(request("first").as_ref(), revoked);
+    let suspension_id = SuspensionId::from_uuid(store.uuid());
+    log.remember(request("first").as_ref(), RequestOutcome::Resumed { suspension_id });
     log.remember(
         request("second").as_ref(),
         RequestOutcome::PendingWaitpoint(pending(store)),
@@ -432,7 +454,8 @@ fn effects(store: &Store<'_>) -> Vec<Effect> {
     let usage = EffectKind::ReportUsage {
         budget_id: BudgetId::from_uuid(store.uuid()),
         deltas: BTreeMap::from([(Dimension::parse("cents").expect("a dimension"), 0)]),
-        dedup_key: Some(key("usage")),
+        attempt_index: 3,
+        identity: UsageIdentity::Call(store.id(), RequestId::parse("usage").expect("a request id")),
     };
     [slot, usage]
         .map(|kind| Effect {

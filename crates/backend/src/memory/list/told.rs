@@ -11,7 +11,7 @@ use super::super::feed::Feed;
 use super::super::flaw::Flaw;
 use super::super::store::Store;
 use super::{Cut, Found};
-use crate::query::{FeedPosition, Rows};
+use crate::query::{FeedPosition, FeedStart, Rows};
 use crate::{Error, Result};
 
 impl Store {
@@ -24,10 +24,10 @@ impl Store {
     }
 
     /// The lines of all feeds by position: what waits longest comes first, so that nobody waits for ever.
-    pub(super) fn list_feed(&self, asked: &[(Partition, Option<FeedPosition>)], limit: usize) -> Found {
+    pub(super) fn list_feed(&self, asked: &[(Partition, FeedStart)], limit: usize) -> Found {
         let mut feeds = Vec::new();
-        for (partition, after) in asked {
-            feeds.push((*partition, self.feed_after(*partition, *after)?.peekable()));
+        for (partition, start) in asked {
+            feeds.push((*partition, self.feed_from(*partition, *start)?.peekable()));
         }
         let mut waiting: BTreeSet<(Rank, usize)> = BTreeSet::new();
         for (n, (partition, lines)) in feeds.iter_mut().enumerate() {
@@ -51,19 +51,19 @@ impl Store {
         Ok((Rows::Feed(rows), None))
     }
 
-    /// The feed of a partition after a position, if it still holds all there ever was after it.
-    fn feed_after(
+    /// The feed of a partition from somewhere on, if it still holds all there ever was from there.
+    fn feed_from(
         &self,
         partition: Partition,
-        after: Option<FeedPosition>,
+        start: FeedStart,
     ) -> Result<impl Iterator<Item = (FeedPosition, &HistoryLine)>> {
         let feed = self.partitions.get(&partition).map(|partition| &partition.feed);
-        let reaches_back = |position| feed.is_some_and(|feed| feed.reaches_back_to(position));
-        if !after.is_none_or(reaches_back) {
+        let nothing_seen = !matches!(start, FeedStart::After(_));
+        if !feed.map_or(nothing_seen, |feed| feed.reaches_back_to(start)) {
             let oldest = feed.and_then(Feed::oldest);
             return Err(Error::CursorExpired { partition, oldest });
         }
-        Ok(feed.into_iter().flat_map(move |feed| feed.after(after)))
+        Ok(feed.into_iter().flat_map(move |feed| feed.lines_from(start)))
     }
 
     /// Where a line stands among those of all feeds.

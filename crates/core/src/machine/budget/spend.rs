@@ -6,6 +6,7 @@ use super::check::check_deltas;
 use super::settle::settle;
 use crate::command::budget::{Remember, Reported, UsageReport};
 use crate::error::Rejection;
+use crate::id::EffectId;
 use crate::name::Dimension;
 use crate::record::{AMOUNT_MAX, Breach, BreachKind, Budget, DIMENSIONS_MAX, Excess, Limits, OnHardLimit, StopOrder};
 use crate::time::Timestamp;
@@ -16,10 +17,14 @@ pub struct Report {
     /// For the caller.
     pub outcome: Reported,
     /// For the store, in the same atomic step.
-    pub remember: Option<Remember>,
+    pub remember: Vec<Remember>,
 }
 
-/// Adds usage in all dimensions or in none. `seen`: the report's identity is remembered from an earlier report.
+/// Adds usage in all dimensions or in none. `seen`: for each of the report's names that is remembered, the effect that was
+/// counted under it.
+///
+/// The very same effect is counted once and answered as the budget stands: its first answer was lost, and a breach with it.
+/// Any other report under a remembered name is `AlreadyApplied`.
 ///
 /// Usage is always recorded, because it is spent: passing a limit is an answer, not a refusal. Dimensions the budget has
 /// no limits for are counted as well, as long as there are not too many of them. A deleted budget answers `Gone`, so that
@@ -27,28 +32,34 @@ pub struct Report {
 pub fn report_usage(
     budget: &mut Budget,
     report: &UsageReport,
-    seen: bool,
+    seen: &[Option<EffectId>],
     now: Timestamp,
 ) -> Result<Report, Rejection> {
     check_deltas(&report.deltas)?;
     let unrecorded = |outcome| Report {
         outcome,
-        remember: None,
+        remember: Vec::new(),
     };
     if budget.deleted_at.is_some() {
         return Ok(unrecorded(Reported::Gone));
     }
-    if seen {
+    let is_sent_again = report.effect_id.is_some() && seen.contains(&report.effect_id);
+    if !is_sent_again && !seen.is_empty() {
         return Ok(unrecorded(Reported::AlreadyApplied));
     }
     settle(budget, now);
+    if is_sent_again {
+        return Ok(unrecorded(judge(budget, &report.deltas)));
+    }
     add_usage(budget, &report.deltas);
     let outcome = judge(budget, &report.deltas);
     note_breach(budget, &outcome, now);
-    let remember = report.identity.clone().map(|identity| Remember {
+    let remember = |(identity, window)| Remember {
         identity,
-        until: now + report.dedup_window,
-    });
+        effect_id: report.effect_id,
+        until: now + window,
+    };
+    let remember = report.names().map(remember).collect();
     Ok(Report { outcome, remember })
 }
 

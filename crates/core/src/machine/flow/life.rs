@@ -34,6 +34,14 @@ impl Loaded<'_> {
         Ok(())
     }
 
+    /// Whether somebody's work would be lost with it: an open member, or one that ran before an unopened flow got it.
+    pub(crate) const fn is_in_use(&self) -> bool {
+        match self.gate {
+            GateState::Assembling => self.flow.in_use,
+            GateState::Open | GateState::Sealed | GateState::Cancelled => self.counts.open > 0,
+        }
+    }
+
     /// Refuses a flow that takes no more members and edges.
     pub(crate) fn check_takes_members(&self) -> Result<(), Rejection> {
         self.check_there()?;
@@ -106,6 +114,7 @@ fn new_flow(command: &CreateFlow, id: FlowId, content_digest: String, now: Times
         retention: command.retention.unwrap_or(Retention::For(RETENTION_DEFAULT)),
         cancellation: None,
         populated: false,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,
@@ -214,12 +223,17 @@ pub fn set_tags(loaded: Loaded<'_>, command: &SetTags, context: &Context) -> Res
     })
 }
 
-/// Ends a flow's retention. Its members must have ended, unless it was never opened.
+/// Ends a flow's retention. Its members must have ended, or never have run because it was never opened.
 pub fn request_delete(loaded: Loaded<'_>, context: &Context) -> Result<Step<Changed>, Rejection> {
     loaded.check_there()?;
-    if loaded.counts.open > 0 && loaded.gate != GateState::Assembling {
+    if loaded.is_in_use() {
         let (id, open) = (loaded.flow.id, loaded.counts.open);
-        let detail = format!("flow {id} has {open} open members: cancel it first");
+        let detail = match loaded.gate {
+            GateState::Assembling => {
+                format!("flow {id} has members that ran before it was opened: open or cancel it first")
+            }
+            _ => format!("flow {id} has {open} open members: cancel it first"),
+        };
         return Err(Code::ExecutionNotTerminal.because(detail));
     }
     if loaded.flow.delete_requested {

@@ -22,7 +22,7 @@ fn delete_at(flow: &Flow) -> Option<Timestamp> {
         return Some(flow.updated_at);
     }
     if flow.opened_at.is_none() && flow.cancellation.is_none() {
-        return Some(flow.created_at + ASSEMBLING_MAX);
+        return (!flow.in_use).then(|| flow.created_at + ASSEMBLING_MAX);
     }
     if !flow.populated {
         return Some(flow.created_at + RETENTION_DEFAULT);
@@ -83,7 +83,7 @@ fn next_gate(flow: &mut Flow, loaded: Loaded<'_>, now: Timestamp) -> GateState {
     if flow.opening || flow.cancelling || flow.deleting {
         return gate;
     }
-    let in_use = loaded.counts.open > 0 && gate != GateState::Assembling;
+    let in_use = loaded.is_in_use();
     if in_use {
         flow.delete_requested = false;
     }

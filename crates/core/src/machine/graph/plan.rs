@@ -8,9 +8,10 @@ use crate::digest::Digest;
 use crate::error::{Code, Rejection};
 use crate::id::{ExecutionId, FlowId};
 use crate::limits::{BATCH_ITEMS_MAX, FOLLOW_UP_CHUNK, GRAPH_EDGES_MAX};
+use crate::machine::edge::named_twice;
 use crate::machine::group::check_policy;
 use crate::partition::Partition;
-use crate::record::{Edge, EdgeGroupPolicy, RecordKey};
+use crate::record::EdgeGroupPolicy;
 
 /// The id of the member called `key`: it follows from the name, so that a repeated call means the same execution.
 pub fn member_id(flow_id: FlowId, partition: Partition, key: &str) -> ExecutionId {
@@ -38,39 +39,28 @@ pub(super) struct Item {
     /// Position in the part.
     pub(super) member: usize,
     pub(super) id: ExecutionId,
-    /// The member is created here; otherwise it was created by an earlier chunk.
+    /// The member is created here; otherwise it is there before.
     pub(super) creates: bool,
     pub(super) depends_on: Vec<DependsOn>,
-    /// Dependencies that follow in later chunks.
-    pub(super) further: u64,
 }
 
 impl Chunk {
-    /// A record that exists exactly if this chunk has been written.
-    pub fn witness(&self) -> Option<RecordKey> {
-        let item = self.items.first()?;
-        if item.creates {
-            return Some(RecordKey::Execution(item.id));
-        }
-        item.depends_on
-            .first()
-            .map(|on| RecordKey::Edge(Edge::id_between(on.upstream, item.id)))
+    /// Every execution it concerns: those it creates, those that gain dependencies, and what they wait for.
+    pub fn executions(&self) -> BTreeSet<ExecutionId> {
+        let upstreams = self.dependencies().map(|(upstream, _)| upstream);
+        upstreams.chain(self.members()).collect()
     }
 
-    /// The executions of the flow to load before this chunk is drafted.
-    pub fn needs(&self) -> BTreeSet<ExecutionId> {
-        let created: BTreeSet<_> = self
-            .items
+    /// The members it creates or gives dependencies to.
+    pub fn members(&self) -> impl Iterator<Item = ExecutionId> + '_ {
+        self.items.iter().map(|item| item.id)
+    }
+
+    /// Every dependency it adds: what must end first, and what waits.
+    pub fn dependencies(&self) -> impl Iterator<Item = (ExecutionId, ExecutionId)> + '_ {
+        self.items
             .iter()
-            .filter(|item| item.creates)
-            .map(|item| item.id)
-            .collect();
-        let upstreams = self
-            .items
-            .iter()
-            .flat_map(|item| item.depends_on.iter().map(|on| on.upstream));
-        let members = self.items.iter().map(|item| item.id);
-        upstreams.chain(members).filter(|id| !created.contains(id)).collect()
+            .flat_map(|item| item.depends_on.iter().map(|on| (on.upstream, item.id)))
     }
 
     /// Positions in the part of the members it creates.
@@ -165,6 +155,7 @@ fn inbound(
 ) -> Result<Vec<Vec<DependsOn>>, Rejection> {
     let mut inbound = vec![Vec::new(); ids.len()];
     let mut pairs = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for edge in &part.edges {
         let GraphEdge {
             upstream, downstream, ..
@@ -186,6 +177,9 @@ fn inbound(
         if !pairs.insert((from, to)) {
             let detail = format!("{downstream:?} depends on {upstream:?} twice");
             return Err(Code::DependencyAlreadyExists.because(detail));
+        }
+        if let Some(name) = edge.data_passing_ref.as_ref().filter(|name| !names.insert((to, *name))) {
+            return Err(named_twice(ids[to], name));
         }
         inbound[to].push(DependsOn {
             edge_id: None,
@@ -265,7 +259,6 @@ fn chunks(order: &[usize], ids: &[ExecutionId], mut inbound: Vec<Vec<DependsOn>>
                 id: ids[*member],
                 creates,
                 depends_on: edges,
-                further: further.len() as u64,
             });
             edges = further;
             creates = false;

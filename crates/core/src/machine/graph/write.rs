@@ -2,7 +2,7 @@
 
 use super::plan::{Chunk, Item};
 use crate::command::flow::GraphPart;
-use crate::command::submit::Created;
+use crate::command::submit::CreateExecution;
 use crate::error::{Code, Rejection};
 use crate::machine::context::Context;
 use crate::machine::flow::Loaded;
@@ -16,23 +16,32 @@ use crate::record::{Execution, GateState};
 pub struct ChunkLoaded<'a> {
     /// The flow, which must be assembling.
     pub flow: Loaded<'a>,
-    /// The executions the chunk needs.
+    /// The executions the chunk concerns, as far as they are there.
     pub executions: &'a [&'a Execution],
     /// What is known about the submission of each member of the part, in its order.
     pub known: &'a [Known<'a>],
 }
 
-/// The transaction of one chunk that has not been written.
-pub fn draft(chunk: &Chunk, part: &GraphPart, loaded: ChunkLoaded<'_>, context: &Context) -> Result<Draft, Rejection> {
-    loaded.flow.check_takes_members()?;
-    if loaded.flow.gate != GateState::Assembling {
+/// Refuses a flow whose graph is not being built any more.
+pub fn check_assembling(loaded: Loaded<'_>) -> Result<(), Rejection> {
+    loaded.check_takes_members()?;
+    if loaded.gate != GateState::Assembling {
         let detail = format!(
-            "flow {} is open: a graph is built before its flow is opened",
-            loaded.flow.flow.id
+            "flow {} was opened without this: a graph is built before its flow is opened",
+            loaded.flow.id
         );
-        return Err(Code::InvalidInput.because(detail));
+        return Err(Code::AlreadyExists.because(detail));
     }
+    Ok(())
+}
+
+/// The transaction of one chunk, of which nothing is there.
+pub fn draft(chunk: &Chunk, part: &GraphPart, loaded: ChunkLoaded<'_>, context: &Context) -> Result<Draft, Rejection> {
     let mut draft = Draft::default();
+    if chunk.is_empty() {
+        return Ok(draft);
+    }
+    check_assembling(loaded.flow)?;
     for item in &chunk.items {
         let membership = Membership {
             flow: loaded.flow,
@@ -42,7 +51,6 @@ pub fn draft(chunk: &Chunk, part: &GraphPart, loaded: ChunkLoaded<'_>, context: 
         if item.creates {
             create(&mut draft, item, part, loaded, context)?;
             member::join(&mut draft, item.id, membership, context)?;
-            member::announce(&mut draft, item.id, item.further);
         } else if let Some(member) = loaded.executions.iter().find(|execution| execution.id == item.id) {
             member::depend_further(&mut draft, member, membership, context)?;
         } else {
@@ -59,15 +67,17 @@ fn create(
     loaded: ChunkLoaded<'_>,
     context: &Context,
 ) -> Result<(), Rejection> {
-    let mut submission = part.members[item.member].submission.clone();
-    submission.execution_id = Some(item.id);
-    submission.flow_id = Some(part.flow_id);
-    submission.depends_on.clone_from(&item.depends_on);
     let known = loaded.known.get(item.member).copied().unwrap_or_default();
-    let step = submit::create(&submission, item.id, known, context)?;
-    if let Created::Duplicate { .. } = step.outcome {
-        return Err(Code::AlreadyExists.because(format!("execution {} exists outside of this graph", item.id)));
-    }
+    let step = submit::create(&submission_of(item, part), item.id, known, context)?;
     draft.merge(step.draft);
     Ok(())
+}
+
+/// What a member is submitted as. Its dependencies are compared and written on their own.
+pub(super) fn submission_of(item: &Item, part: &GraphPart) -> CreateExecution {
+    CreateExecution {
+        execution_id: Some(item.id),
+        flow_id: Some(part.flow_id),
+        ..part.members[item.member].submission.clone()
+    }
 }

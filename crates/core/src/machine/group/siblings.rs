@@ -1,5 +1,6 @@
 //! Upstreams a decided group no longer needs.
 
+use super::{Counts, Verdict, verdict};
 use crate::id::ExecutionId;
 use crate::machine::change::Change;
 use crate::machine::context::Context;
@@ -16,11 +17,21 @@ pub struct Sibling<'a> {
     pub needed: bool,
 }
 
-/// Whether `edge` keeps its upstream from being cancelled on behalf of `decided`: it leads to another child that is open,
-/// and has not been resolved in an earlier life of the upstream.
-pub fn needs(edge: &Edge, downstream: &Execution, decided: ExecutionId) -> bool {
-    let pending = matches!(edge.state, EdgeState::Staged | EdgeState::Unresolved);
-    pending && edge.downstream != decided && !downstream.is_terminal()
+/// Whether `edge` keeps its upstream from being cancelled on behalf of `decided`: it leads to another child that is open and
+/// whose group is not decided, and has not been resolved in an earlier life of the upstream. `counts` are those of that
+/// child's group: they decide, because a child that runs may have yet to wait for what it was given meanwhile.
+pub fn needs(edge: &Edge, downstream: &Execution, counts: &Counts, decided: ExecutionId) -> bool {
+    if edge.downstream == decided || downstream.is_terminal() {
+        return false;
+    }
+    let policy = downstream.dependencies.as_ref().map(|dependencies| dependencies.policy);
+    match edge.state {
+        EdgeState::Staged => true,
+        EdgeState::Unresolved => {
+            downstream.follow_ups.reopen_edges || verdict(policy.unwrap_or_default(), counts) == Verdict::Undecided
+        }
+        EdgeState::Satisfied | EdgeState::Failed => false,
+    }
 }
 
 /// Cancels a page of upstreams a decided group no longer needs.

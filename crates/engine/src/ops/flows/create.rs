@@ -7,7 +7,6 @@ use ff_core::machine::flow;
 use ff_core::record::RecordKey;
 
 use crate::engine::Engine;
-use crate::mint;
 
 pub(super) async fn create_flow(engine: &Engine, command: CreateFlowWith) -> Result<CreatedFlow> {
     engine.check_namespace(&command.definition.namespace)?;
@@ -22,7 +21,7 @@ pub(super) async fn id_of(engine: &Engine, given: Option<FlowId>) -> Result<Flow
         Some(id) => Ok(id),
         None => {
             let now = engine.store_time().await?;
-            Ok(FlowId::from_uuid(mint::ordered(engine.host(), now)))
+            Ok(FlowId::from_uuid(engine.mint(now)))
         }
     }
 }

@@ -29,8 +29,10 @@ pub(super) async fn stage(engine: &Engine, command: On<FlowId, StageDependencyEd
             Some(_) => CycleVerdict::Clear,
             None => search(engine, &command).await?,
         };
+        let namesake = namesake(engine, &command).await?;
         let around = Surroundings {
             existing: existing.as_ref(),
+            namesake: namesake.as_ref(),
             search,
         };
         let read = engine.visible_flow(&snapshot, id)?;
@@ -127,11 +129,28 @@ async fn search(engine: &Engine, command: &StageDependencyEdge) -> Result<CycleV
     }
 }
 
+/// Another edge into the downstream that hands its result over under the new edge's name.
+async fn namesake(engine: &Engine, command: &StageDependencyEdge) -> Result<Option<Edge>> {
+    let Some(name) = &command.data_passing_ref else {
+        return Ok(None);
+    };
+    let inbound = Listing::EdgesInto {
+        downstream: command.downstream,
+    };
+    let mut edges = edges_of(engine, inbound).await?.into_iter();
+    Ok(edges.find(|edge| edge.data_passing_ref.as_ref() == Some(name)))
+}
+
 /// All edges out of an execution.
-async fn edges_from(engine: &Engine, upstream: ExecutionId) -> Result<Vec<Edge>> {
+pub(super) async fn edges_from(engine: &Engine, upstream: ExecutionId) -> Result<Vec<Edge>> {
+    edges_of(engine, outbound(upstream)).await
+}
+
+/// All edges of a listing.
+pub(super) async fn edges_of(engine: &Engine, listing: Listing) -> Result<Vec<Edge>> {
     let (mut edges, mut after) = (Vec::new(), None);
     loop {
-        let page = engine.store().list(outbound(upstream), after, PAGE_MAX).await?;
+        let page = engine.store().list(listing.clone(), after, PAGE_MAX).await?;
         after = page.next.clone();
         edges.extend(page.edges().into_iter().map(|(edge, _)| edge));
         if after.is_none() {

@@ -1,7 +1,7 @@
 //! events: what happened, after a cursor, parking until there is something.
 
 use ff_backend::Error;
-use ff_backend::query::{FeedPosition, Listing};
+use ff_backend::query::{FeedStart, Listing, Page};
 use ff_core::command::page::PageRequest;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
@@ -13,7 +13,7 @@ use ff_core::view::{Event, EventFilter, Events, ReadEvents};
 
 use super::positions::Positions;
 use crate::engine::Engine;
-use crate::fault::refusal;
+use crate::fault::{internal, refusal};
 
 /// Lines one call looks at before it answers what it has: a filter may leave out all of them.
 const LOOKED_AT_MAX: usize = 10_000;
@@ -24,7 +24,8 @@ const ANY_PARTITION: Partition = Partition::flow(u16::MAX);
 struct Reader {
     filter: EventFilter,
     limit: usize,
-    positions: Positions,
+    /// `None` until its first page is read.
+    positions: Option<Positions>,
     looked_at: usize,
     /// Lines that pass, each with the bytes of the positions after it.
     found: Vec<(Vec<u8>, HistoryLine)>,
@@ -67,14 +68,13 @@ impl Engine {
     async fn read_on(&self, reader: &mut Reader) -> Result<()> {
         while !reader.has_enough() {
             let partitions = self.shared.config.counts.all(Family::Flow);
-            let after = |partition| (partition, reader.positions.of(partition));
-            let of = Listing::Feed(partitions.map(after).collect());
+            let start = |partition| (partition, reader.start_of(partition));
+            let of = Listing::Feed(partitions.map(start).collect());
             let page = self.store().try_list(of, reader.chunk()).await;
-            let lines = page.map_err(|error| expired(&error))?.feed();
-            if lines.is_empty() {
+            let page = page.map_err(|error| expired(&error))?;
+            if !reader.pass(page) {
                 return Ok(());
             }
-            reader.pass(lines);
         }
         Ok(())
     }
@@ -87,19 +87,22 @@ impl Engine {
             cursor: sign(&positions),
             line,
         };
+        let positions = reader
+            .positions
+            .ok_or_else(|| internal("events were answered without a page"))?;
         Ok(Events {
-            next: sign(&reader.positions.to_bytes()),
+            next: sign(&positions.to_bytes()),
             events: reader.found.into_iter().map(event).collect(),
         })
     }
 
-    async fn positions_of(&self, cursor: Option<&SignedCursor>) -> Result<Positions> {
+    async fn positions_of(&self, cursor: Option<&SignedCursor>) -> Result<Option<Positions>> {
         let Some(cursor) = cursor else {
-            return Ok(Positions::default());
+            return Ok(None);
         };
         let state = self.open_signed(cursor, &self.events_scope()).await?;
         let invalid = || Code::InvalidCursor.because("the cursor is not one of the events; start without one");
-        Positions::from_bytes(&state).ok_or_else(invalid)
+        Positions::from_bytes(&state).ok_or_else(invalid).map(Some)
     }
 
     /// A cursor goes on under another filter, but never for somebody who may see other namespaces.
@@ -125,18 +128,28 @@ impl Reader {
         }
     }
 
-    /// Goes past lines, until enough of them pass the filter; the rest is read again next time.
-    fn pass(&mut self, lines: Vec<(Partition, FeedPosition, HistoryLine)>) {
+    fn start_of(&self, partition: Partition) -> FeedStart {
+        let positions = self.positions.as_ref();
+        positions.map_or(FeedStart::Oldest, |positions| positions.start_of(partition))
+    }
+
+    /// Goes past the lines of a page, until enough of them pass the filter; the rest is read again next time. Whether there
+    /// were any.
+    fn pass(&mut self, page: Page) -> bool {
+        let positions = self.positions.get_or_insert_with(|| Positions::beginning(page.now));
+        let lines = page.feed();
+        let any = !lines.is_empty();
         for (partition, position, line) in lines {
             if self.found.len() == self.limit {
-                return;
+                break;
             }
             self.looked_at += 1;
-            self.positions.pass(partition, position);
+            positions.pass(partition, position);
             if self.filter.passes(&line) {
-                self.found.push((self.positions.to_bytes(), line));
+                self.found.push((positions.to_bytes(), line));
             }
         }
+        any
     }
 }
 

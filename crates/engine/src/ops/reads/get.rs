@@ -1,7 +1,7 @@
 //! get_execution, get_state, get_result.
 
 use ff_backend::load::Snapshot;
-use ff_core::error::Code;
+use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
@@ -31,24 +31,24 @@ impl Engine {
         Ok(state_view(execution, &scene))
     }
 
-    /// What the execution ended with. While a replay runs that is what the run before ended with; once it has ended, its own
-    /// end decides whether there is a result, whatever bytes an earlier one left.
+    /// What the execution ended with: it has a result while its last end was a success, also while a replay runs.
     pub(super) async fn read_result(&self, id: ExecutionId) -> Result<Payload> {
         self.check_id(id)?;
         let blob = BlobKey::Result(id);
         let mut snapshot = self.store().load(Self::load_of(id).with_blobs([blob])).await?;
         let execution = self.visible(&snapshot, id)?;
-        let ended = execution.outcome().is_some();
-        if execution
-            .outcome()
-            .is_some_and(|outcome| outcome.result_bytes.is_none())
-        {
-            return Err(Code::ResultNotAvailable.because(format!("execution {id} ended without a result")));
+        if execution.result_bytes().is_none() {
+            return Err(no_result(execution));
         }
-        snapshot.blobs.remove(&blob).ok_or_else(|| match ended {
-            // The bytes go together with the record: without them it is being deleted.
-            true => no_execution(id),
-            false => Code::ResultNotAvailable.because(format!("execution {id} has not ended")),
-        })
+        // The bytes go together with the record: without them it is being deleted.
+        snapshot.blobs.remove(&blob).ok_or_else(|| no_execution(id))
     }
+}
+
+fn no_result(execution: &Execution) -> Rejection {
+    let id = execution.id;
+    Code::ResultNotAvailable.because(match (execution.success, execution.is_terminal()) {
+        (Some(_), _) | (None, true) => format!("execution {id} last ended without a result"),
+        (None, false) => format!("execution {id} has not ended"),
+    })
 }

@@ -1,36 +1,55 @@
 //! How far a reader has come in the feed of every partition, in few bytes: every event carries it.
 //!
-//! The latest moment stands first. Then, for each partition that was read, three numbers: how many partitions lie between
-//! it and the one before, how long before that moment its position is, and the position's number within its millisecond.
+//! The latest moment stands first, then how long before it the reader began. Then, for each partition that was read, three
+//! numbers: how many partitions lie between it and the one before, how long before the latest moment its position is, and the
+//! position's number within its millisecond.
 //! A number is written in groups of seven bits, the lowest first; all but its last byte have the highest bit set.
 
 use std::collections::BTreeMap;
 
-use ff_backend::query::FeedPosition;
+use ff_backend::query::{FeedPosition, FeedStart};
 use ff_core::partition::Partition;
+use ff_core::time::Timestamp;
 
-/// The last line seen of each partition, by its index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Positions(BTreeMap<u16, FeedPosition>);
+/// Where a reader stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Positions {
+    /// When it read its first page: what was dropped since from a feed it has seen nothing of, it missed.
+    began: Timestamp,
+    /// The last line seen of each partition, by its index.
+    seen: BTreeMap<u16, FeedPosition>,
+}
 
 impl Positions {
-    /// The last line seen of a partition.
-    pub(super) fn of(&self, partition: Partition) -> Option<FeedPosition> {
-        self.0.get(&partition.index).copied()
+    /// Those of a reader whose first page was read at this moment.
+    pub(super) const fn beginning(began: Timestamp) -> Self {
+        Self {
+            began,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Where to go on in the feed of a partition.
+    pub(super) fn start_of(&self, partition: Partition) -> FeedStart {
+        let seen = self.seen.get(&partition.index);
+        seen.map_or(FeedStart::Since(self.began), |position| FeedStart::After(*position))
     }
 
     /// A line was seen.
     pub(super) fn pass(&mut self, partition: Partition, position: FeedPosition) {
-        self.0.insert(partition.index, position);
+        self.seen.insert(partition.index, position);
     }
 
     /// As bytes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let latest = self.0.values().map(|position| position.millis).max().unwrap_or(0);
+        let began = self.began.as_millis();
+        let seen = self.seen.values().map(|position| position.millis);
+        let latest = seen.fold(began, u64::max);
         let mut bytes = Vec::new();
         write(&mut bytes, latest);
+        write(&mut bytes, latest - began);
         let mut next_index = 0;
-        for (index, position) in &self.0 {
+        for (index, position) in &self.seen {
             write(&mut bytes, u64::from(*index) - next_index);
             write(&mut bytes, latest - position.millis);
             write(&mut bytes, position.sequence);
@@ -43,17 +62,18 @@ impl Positions {
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
         let latest = read(bytes)?;
-        let (mut positions, mut next_index) = (BTreeMap::new(), 0_u64);
+        let began = Timestamp::from_millis(latest.checked_sub(read(bytes)?)?);
+        let (mut seen, mut next_index) = (BTreeMap::new(), 0_u64);
         while !bytes.is_empty() {
             let index = next_index.checked_add(read(bytes)?)?;
             let position = FeedPosition {
                 millis: latest.checked_sub(read(bytes)?)?,
                 sequence: read(bytes)?,
             };
-            positions.insert(u16::try_from(index).ok()?, position);
+            seen.insert(u16::try_from(index).ok()?, position);
             next_index = index + 1;
         }
-        Some(Self(positions))
+        Some(Self { began, seen })
     }
 }
 
@@ -86,7 +106,7 @@ mod tests {
     use super::*;
 
     fn positions(seen: &[(u16, u64, u64)]) -> Positions {
-        let mut positions = Positions::default();
+        let mut positions = Positions::beginning(Timestamp::from_millis(1_780_000_000_000));
         for (index, millis, sequence) in seen {
             let position = FeedPosition {
                 millis: *millis,
@@ -122,7 +142,15 @@ mod tests {
 
     #[test]
     fn what_says_something_else_is_no_position() {
-        for bad in [&b""[..], b"\x80", b"\x01\x00", b"\x01\x00\x02\x00", &[0xff; 11]] {
+        for bad in [
+            &b""[..],
+            b"\x80",
+            b"\x01",
+            b"\x01\x02",
+            b"\x01\x00\x00",
+            b"\x01\x00\x00\x02\x00",
+            &[0xff; 11],
+        ] {
             assert_eq!(Positions::from_bytes(bad), None, "{bad:?}");
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn execution_view(execution: &Execution, scene: &Scene) -> ExecutionV
         }),
         reason: outcome.and_then(|outcome| outcome.reason.clone()),
         failure: outcome.and_then(|outcome| outcome.failure.clone()),
-        result_bytes: outcome.and_then(|outcome| outcome.result_bytes),
+        result_bytes: execution.result_bytes(),
         suspension: execution.suspension().map(suspension_view),
     }
 }

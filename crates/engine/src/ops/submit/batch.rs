@@ -12,7 +12,6 @@ use futures::future::join_all;
 
 use super::place::Place;
 use crate::engine::Engine;
-use crate::mint;
 
 /// How many executions that may live anywhere share a partition: enough to share calls on a cluster, few enough to spread.
 const PARTITION_SHARE: usize = 64;
@@ -49,17 +48,21 @@ impl Engine {
             self.check_submission(command)?;
             let anywhere =
                 command.execution_id.is_none() && command.idempotency_key.is_none() && command.flow_id.is_none();
-            if anywhere {
-                Ok(self.spread(&mut spread, now))
+            let place = if anywhere {
+                self.spread(&mut spread, now)
             } else {
-                self.place(command, now)
-            }
+                self.place(command, now)?
+            };
+            Ok(Place {
+                submitted_at: Some(now),
+                ..place
+            })
         });
         places.collect()
     }
 
     fn spread(&self, spread: &mut Spread, now: Timestamp) -> Place {
-        let uuid = mint::ordered(self.host(), now);
+        let uuid = self.mint(now);
         let counts = &self.shared.config.counts;
         let shared = spread
             .partition

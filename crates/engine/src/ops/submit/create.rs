@@ -3,8 +3,8 @@
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::fabric::Result;
-use ff_core::machine::Step;
 use ff_core::machine::submit::{self, Known, idempotency_scope};
+use ff_core::machine::{Context, Step};
 use ff_core::record::{Record, RecordKey, SubmissionKeyRecord};
 
 use super::place::Place;
@@ -72,7 +72,11 @@ impl Engine {
             lane,
         };
         let context = self.submission_context(command, snapshot);
-        let mut step = submit::create(command, place.id, known, &context)?;
+        let submitted = Context {
+            now: place.submitted_at.unwrap_or(context.now),
+            ..context.clone()
+        };
+        let mut step = submit::create(command, place.id, known, &submitted)?;
         self.join_flow(&mut step.draft, command, place.id, snapshot, &context)?;
         Ok(step)
     }

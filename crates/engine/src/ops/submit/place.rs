@@ -9,13 +9,15 @@ use ff_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::engine::Engine;
-use crate::mint;
 
 /// Where an execution is created, and whether anybody but this call can know its id.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) id: ExecutionId,
     pub(super) minted: bool,
+    /// When all of its batch were submitted: among those of one moment the order of their ids holds, which is that of the
+    /// batch. Absent: when it is written.
+    pub(super) submitted_at: Option<Timestamp>,
 }
 
 impl Place {
@@ -24,6 +26,7 @@ impl Place {
         Self {
             id: ExecutionId::new(partition.index, uuid),
             minted: true,
+            submitted_at: None,
         }
     }
 
@@ -44,9 +47,13 @@ impl Engine {
         let demanded = self.demanded_partition(command);
         if let Some(id) = command.execution_id {
             self.check_given(command, id, demanded)?;
-            return Ok(Place { id, minted: false });
+            return Ok(Place {
+                id,
+                minted: false,
+                submitted_at: None,
+            });
         }
-        let uuid = mint::ordered(self.host(), now);
+        let uuid = self.mint(now);
         let partition = demanded.unwrap_or_else(|| self.shared.config.counts.of_execution_uuid(uuid));
         Ok(Place::minted(partition, uuid))
     }

@@ -12,8 +12,6 @@ mod frames;
 mod suspend;
 mod usage;
 
-pub(crate) use usage::usage_report_of;
-
 use async_trait::async_trait;
 use ff_backend::load::Snapshot;
 use ff_core::command::budget::Reported;

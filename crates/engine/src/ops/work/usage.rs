@@ -1,53 +1,49 @@
-//! report_usage: recorded on the attempt, then sent to the budget, then cleared from the outbox.
+//! report_usage: recorded on the attempt, then sent to the budget, then settled with its answer.
 //!
-//! Whoever sends it — this call, its repetition, or the pump after a crash — sends the same report under the same identity, so
-//! the budget counts it once.
+//! Whoever sends it — this call, its repetition, or the pump after a crash — sends the same effect under the same identity,
+//! so the budget counts it once. A repetition that nobody here remembers is another effect under that identity: the budget
+//! says so, and the attempt forgets it again.
 
 use ff_backend::budget::{BudgetAnswer, BudgetCall};
-use ff_core::command::budget::{Reported, UsageIdentity, UsageReport};
+use ff_backend::load::{Load, Snapshot};
+use ff_core::command::budget::Reported;
 use ff_core::command::lease::{ReportUsage, UsageRecorded};
 use ff_core::fabric::Result;
-use ff_core::id::{BudgetId, EffectId, ExecutionId};
-use ff_core::machine::{Context, Step, budget, lease};
+use ff_core::id::{EffectId, ExecutionId};
+use ff_core::machine::outbox::{self, Arrived};
+use ff_core::machine::{Context, budget, lease};
 use ff_core::name::RequestId;
-use ff_core::record::{Actor, Effect, EffectKind, Execution, RecordKey};
+use ff_core::record::{Actor, Attempt, Record, RecordKey};
 
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::tries::Tries;
 
-/// The report an outbox effect stands for, and the budget it goes to; `None` for effects of another kind.
-pub(crate) fn usage_report_of(effect: &Effect) -> Option<(BudgetId, UsageReport)> {
-    let EffectKind::ReportUsage {
-        budget_id,
-        deltas,
-        dedup_key,
-    } = &effect.kind
-    else {
-        return None;
-    };
-    let identity = match dedup_key {
-        Some(key) => UsageIdentity::Key(key.clone()),
-        None => UsageIdentity::Effect(effect.id),
-    };
-    Some((*budget_id, UsageReport::new(deltas.clone()).identified_by(identity)))
-}
+/// The effect that waits in the outbox, and what is to be sent of it; `None` when it has arrived.
+type Left = Option<(EffectId, BudgetCall)>;
 
 impl Engine {
     /// The turn on the execution is kept until the outbox is empty again: a pump that takes its turn before it reads does not
     /// send the same report at the same time, and the caller gets the budget's first answer.
     pub(super) async fn charge_usage(&self, id: ExecutionId, mut command: ReportUsage) -> Result<Reported> {
         self.check_id(id)?;
-        // A report without a name of its own goes by its effect, so that it is recorded once however often a reply is lost.
+        // A report without a name of its own goes by the effect its caller gave it: each of ours is new.
         let own_name = RequestId::parse(command.effect_id.to_string())?;
         command.request_id.get_or_insert(own_name);
         let mut tries = self.tries(RecordKey::Execution(id)).await;
-        let Some(effect) = self.record_usage(&mut tries, id, &command).await? else {
+        let Some((effect_id, report)) = self.record_usage(&mut tries, id, &mut command).await? else {
             // It was recorded before and has arrived.
             return Ok(Reported::AlreadyApplied);
         };
-        let reported = self.send_usage(&effect).await?;
-        self.clear_usage(&mut tries, id, effect.id).await;
+        let reported = self.send_usage(report).await?;
+        let arrived = Arrived {
+            effect_id,
+            reported: Some(reported.clone()),
+        };
+        // Failing to note that fails nobody: the pump sends it again, and the budget recognises it.
+        if let Err(refusal) = self.settle_outbox(&mut tries, self.held(id), id, &[arrived]).await {
+            tracing::debug!(execution_id = %id, %refusal, "a usage report that arrived stays in the outbox for the pump");
+        }
         match reported {
             Reported::Gone => Err(budget::not_found(command.budget_id)),
             reported => Ok(reported),
@@ -57,10 +53,11 @@ impl Engine {
     /// Records the report on the attempt, and answers what is left to be sent of it.
     async fn record_usage(
         &self,
-        tries: &mut Tries<'_, Option<Effect>>,
+        tries: &mut Tries<'_, Left>,
         id: ExecutionId,
-        command: &ReportUsage,
-    ) -> Result<Option<Effect>> {
+        command: &mut ReportUsage,
+    ) -> Result<Left> {
+        let identity = lease::usage_identity(id, command);
         let mut remembered = self.held(id);
         let mut checked = false;
         loop {
@@ -69,6 +66,8 @@ impl Engine {
                 Some(snapshot) => snapshot,
                 None => tries.read(Self::load_of(id)).await?,
             };
+            // Every try has an effect of its own: what a lost one recorded may have arrived already.
+            command.effect_id = EffectId::from_uuid(self.mint(snapshot.now));
             let execution = self.visible(&snapshot, id)?;
             let step = match lease::report_usage(execution, command, &self.worker_context(&snapshot, execution)) {
                 Ok(step) if step.outcome == UsageRecorded::Now || !from_memory => step,
@@ -78,10 +77,18 @@ impl Engine {
             };
             if step.outcome == UsageRecorded::Now && !checked {
                 let namespace = &execution.definition.namespace;
-                self.check_budget(namespace, command.budget_id).await?;
+                if let Err(refusal) = self.check_budget(namespace, command.budget_id).await {
+                    let was_recorded = execution.reports.remembers(command.budget_id, &identity);
+                    return was_recorded.then_some(None).ok_or(refusal);
+                }
                 checked = true;
             }
-            let left = outstanding(step.draft.execution(id).unwrap_or(execution), command);
+            let after = step.draft.execution(id).unwrap_or(execution);
+            let left = outbox::outstanding(after, command.budget_id, &identity);
+            let left = left.and_then(|effect| {
+                let (budget_id, report) = outbox::report_of(after, effect)?;
+                Some((effect.id, BudgetCall::Report { budget_id, report }))
+            });
             if let Some(left) = tries.commit(&snapshot, step.map(|_| left)).await? {
                 return Ok(left);
             }
@@ -89,53 +96,57 @@ impl Engine {
     }
 
     /// Tells the budget. When that fails the outbox keeps the report, for a repetition or the pump.
-    async fn send_usage(&self, effect: &Effect) -> Result<Reported> {
-        let Some((budget_id, report)) = usage_report_of(effect) else {
-            return Err(internal("an effect that is no usage report cannot be sent to a budget"));
-        };
-        match self.store().budget(BudgetCall::Report { budget_id, report }).await?.1? {
+    async fn send_usage(&self, report: BudgetCall) -> Result<Reported> {
+        match self.store().budget(report).await?.1? {
             BudgetAnswer::Reported(reported) => Ok(reported),
             _ => Err(internal("a usage report was answered with something else")),
         }
     }
 
-    /// The report has arrived. Failing to note that fails nobody: the pump sends it again, and the budget recognises it.
-    async fn clear_usage(&self, tries: &mut Tries<'_, Option<Effect>>, id: ExecutionId, arrived: EffectId) {
-        if let Err(refusal) = self.try_clear(tries, id, arrived).await {
-            tracing::debug!(execution_id = %id, %refusal, "a usage report that arrived stays in the outbox for the pump");
-        }
-    }
-
-    async fn try_clear(&self, tries: &mut Tries<'_, Option<Effect>>, id: ExecutionId, arrived: EffectId) -> Result<()> {
-        let mut remembered = self.held(id);
+    /// Effects have arrived. `seen` is the execution as it may still be.
+    pub(crate) async fn settle_outbox<O: Default>(
+        &self,
+        tries: &mut Tries<'_, O>,
+        mut seen: Option<Snapshot>,
+        id: ExecutionId,
+        arrived: &[Arrived],
+    ) -> Result<()> {
+        let key = RecordKey::Execution(id);
         loop {
-            let snapshot = match remembered.take() {
+            let mut snapshot = match seen.take() {
                 Some(snapshot) => snapshot,
                 None => tries.read(Self::load_of(id)).await?,
             };
-            let Some(execution) = snapshot.execution(&RecordKey::Execution(id)) else {
+            let Some(execution) = snapshot.execution(&key) else {
+                return Ok(());
+            };
+            let ended = outbox::ended_attempts(execution, arrived);
+            if !ended.is_empty() {
+                let attempts = ended.into_iter().map(|index| RecordKey::Attempt(id, index));
+                let records: Vec<_> = attempts.chain([key.clone()]).collect();
+                snapshot = tries.read(Load::records(id.partition(), records).with_gates()).await?;
+            }
+            let Some(execution) = snapshot.execution(&key) else {
                 return Ok(());
             };
             let context = Context {
                 actor: Actor::Engine,
                 ..self.context_of(&snapshot, execution)
             };
-            let step: Step<()> = lease::clear_outbox(execution, &[arrived], &context);
-            if tries.commit(&snapshot, step.map(|()| None)).await?.is_some() {
+            let step = outbox::arrived(execution, arrived, attempts_in(&snapshot), &context);
+            if tries.commit(&snapshot, step.map(|()| O::default())).await?.is_some() {
                 return Ok(());
             }
         }
     }
 }
 
-/// The effect of this report, while it has not arrived. A repetition finds that of the first report: the same usage for the
-/// same budget.
-fn outstanding(execution: &Execution, command: &ReportUsage) -> Option<Effect> {
-    let wanted = EffectKind::ReportUsage {
-        budget_id: command.budget_id,
-        deltas: command.deltas.clone(),
-        dedup_key: command.dedup_key.clone(),
+/// The ended attempts that were read as records of their own.
+fn attempts_in(snapshot: &Snapshot) -> Vec<Attempt> {
+    let records = snapshot.records.values().map(|(record, _)| record);
+    let attempt = |record: &Record| match record {
+        Record::Attempt(_, attempt) => Some((**attempt).clone()),
+        _ => None,
     };
-    let mut newest_first = execution.outbox.iter().rev();
-    newest_first.find(|effect| effect.kind == wanted).cloned()
+    records.filter_map(attempt).collect()
 }

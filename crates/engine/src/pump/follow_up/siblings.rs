@@ -14,7 +14,7 @@ use futures::future::try_join_all;
 use super::Progress;
 use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
-use crate::picture::absorb;
+use crate::picture::{absorb, group_counters, group_counts};
 
 impl Engine {
     /// Cancels a chunk of the upstreams of a decided group that nobody else needs.
@@ -81,7 +81,7 @@ impl Engine {
         try_join_all(siblings).await
     }
 
-    /// Whether an upstream feeds another open child.
+    /// Whether an upstream feeds another child whose group is not decided.
     async fn is_needed(&self, upstream: ExecutionId, decided: ExecutionId) -> Result<bool> {
         let mut after = None;
         loop {
@@ -102,19 +102,19 @@ impl Engine {
     }
 
     async fn any_needs(&self, edges: &[Edge], decided: ExecutionId) -> Result<bool> {
-        let others: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-        let others: Vec<_> = others
-            .into_iter()
-            .filter(|other| *other != decided)
-            .map(RecordKey::Execution)
-            .collect();
+        let others = edges.iter().map(|edge| edge.downstream);
+        let others: BTreeSet<_> = others.filter(|other| *other != decided).collect();
         if others.is_empty() {
             return Ok(false);
         }
-        let found = self.store().load(Load::records(decided.partition(), others)).await?;
+        let records: Vec<_> = others.iter().map(|other| RecordKey::Execution(*other)).collect();
+        let counters = others.into_iter().flat_map(group_counters);
+        let load = Load::records(decided.partition(), records).with_counters(counters);
+        let found = self.store().load(load).await?;
         let needs = |edge: &Edge| {
             let downstream = found.execution(&RecordKey::Execution(edge.downstream));
-            downstream.is_some_and(|downstream| group::needs(edge, downstream, decided))
+            let counts = group_counts(&found, edge.downstream);
+            downstream.is_some_and(|downstream| group::needs(edge, downstream, &counts, decided))
         };
         Ok(edges.iter().any(needs))
     }

@@ -177,7 +177,7 @@ async fn the_line_is_told_when_whoever_serves_it_breaks_down() {
     let world = World::new();
     world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
     let refused = answer(world.claims(patient(1))).await.unwrap_err();
-    assert_eq!(refused.code, Code::Internal);
+    assert_eq!(refused.code, Code::Unavailable);
     assert_eq!(world.engine.claim(claim(1)).await.unwrap(), []);
 }
 
@@ -262,7 +262,7 @@ async fn a_round_that_breaks_down_does_not_take_the_other_with_it() {
     entered.await.unwrap();
     world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
     let refused = answer(world.claims(hungry(2, 64))).await.unwrap_err();
-    assert_eq!(refused.code, Code::Internal);
+    assert_eq!(refused.code, Code::Unavailable);
     world.store.submit(command()).await;
     proceed.send(()).unwrap();
     assert_eq!(answer(first).await.unwrap().len(), 1);

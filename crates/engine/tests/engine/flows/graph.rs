@@ -93,6 +93,24 @@ async fn two_callers_build_the_same_graph_together() {
 }
 
 #[tokio::test]
+async fn parts_sent_at_once_close_no_cycle() {
+    let world = World::new();
+    let other = world.replica(8);
+    let both = || Sketch::default().member("a", &[]).member("b", &[]);
+    world.build(both().command(false)).await.unwrap();
+    let there = Sketch::default().member("a", &[]).member("b", &["a"]);
+    let back = Sketch::default().member("b", &[]).member("a", &["b"]);
+    let (there, back) = tokio::join!(
+        world.build(there.command(false)),
+        other.create_flow_graph(back.command(false)),
+    );
+    let refused: Vec<_> = [there, back].into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].code, Code::CycleDetected);
+    assert_eq!(world.flow().await.graph_revision, 1);
+}
+
+#[tokio::test]
 async fn a_repeated_call_is_answered_whatever_became_of_the_flow() {
     let (world, ids) = World::with(Sketch::default().member("a", &[])).await;
     let lane = SetLaneState {
@@ -152,7 +170,7 @@ async fn a_flow_of_another_definition_is_not_built_on() {
 async fn an_opened_flow_takes_no_further_part() {
     let (world, _) = World::with(Sketch::default().member("a", &[])).await;
     let refused = world.build(Sketch::default().member("b", &["a"]).command(true)).await;
-    assert_eq!(code(refused), Code::InvalidInput);
+    assert_eq!(code(refused), Code::AlreadyExists);
     assert_eq!(world.flow().await.counts.members, 1);
 }
 

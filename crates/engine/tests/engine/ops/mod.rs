@@ -1,9 +1,11 @@
 //! The operations of ops/: repetitions, lost replies, refusals.
 
+mod claims;
 mod frames;
 mod limits;
 mod members;
 mod operate;
+mod panics;
 mod submit;
 mod support;
 mod usage;

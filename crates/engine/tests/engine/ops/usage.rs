@@ -6,11 +6,14 @@ use super::support::faulty::{Call, Fault};
 use super::support::{Held, World, code, work};
 use ff_core::command::budget::{BudgetView, CreateBudget, Reported, UpdateLimits};
 use ff_core::command::lease::{Renew, ReportUsage};
+use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::{Budgets, On, Work};
 use ff_core::id::{BudgetId, EffectId, ExecutionId};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
+use ff_core::policy::Policy;
 use ff_core::record::{Limits, OnHardLimit};
+use ff_core::time::Duration;
 use uuid::Uuid;
 
 fn renewal(held: Held) -> On<ExecutionId, Renew> {
@@ -145,8 +148,31 @@ async fn a_charge_whose_reply_was_lost_is_not_charged_again() {
     world.backend.script(Call::Budget, Fault::lost());
     assert_eq!(code(world.engine.report_usage(report.clone()).await), Code::Unavailable);
     let again = world.engine.report_usage(report).await.unwrap();
-    assert_eq!(again, Reported::AlreadyApplied);
+    assert_eq!(again, Reported::Ok, "the same report, and the answer that was lost");
     assert!(world.read(held.id).outbox.is_empty());
+    assert_eq!(
+        (spent(&world, budget_id).await, recorded(&world, held, budget_id)),
+        (60, 60)
+    );
+}
+
+#[tokio::test]
+async fn a_lost_charge_is_not_charged_again_under_a_key_that_is_not_remembered() {
+    let world = World::new();
+    let unremembered = CreateExecution {
+        policy: Policy {
+            dedup_window: Some(Duration::ZERO),
+            ..Policy::default()
+        },
+        ..work()
+    };
+    let (held, budget_id) = (world.running(unremembered).await, budget(&world).await);
+    let mut report = usage(held, budget_id, 1);
+    report.command.dedup_key = Some(IdempotencyKey::parse("call-1").unwrap());
+    world.backend.script(Call::Budget, Fault::After(Box::new(|_| ())));
+    world.backend.script(Call::Budget, Fault::lost());
+    assert_eq!(code(world.engine.report_usage(report.clone()).await), Code::Unavailable);
+    assert_eq!(world.engine.report_usage(report).await.unwrap(), Reported::Ok);
     assert_eq!(
         (spent(&world, budget_id).await, recorded(&world, held, budget_id)),
         (60, 60)

@@ -81,7 +81,10 @@ async fn an_attempt_that_ended_without_a_frame_does_not_keep_a_tail_waiting() {
     stage.cancel(id).await;
     let page = stage.engine.tail_stream(tail(id, None, 30)).await.unwrap();
     let end = page.closed.unwrap();
-    assert_eq!((end.closed_at, end.closed_reason), (stage.now(), ClosedReason::Cancelled));
+    assert_eq!(
+        (end.closed_at, end.closed_reason),
+        (stage.now(), ClosedReason::Cancelled)
+    );
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use ff_core::payload::Payload;
 use ff_core::policy::Retention;
 use ff_core::record::{
     BlobKey, Dependencies, DependencyKind, Edge, EdgeGroupPolicy, EdgeState, Execution, Flow, Gate, GateState, Lane,
-    Outcome, OutcomeKind, Phase, Record, Resumed, ResumedBy, Signal, SignalEffect,
+    Outcome, OutcomeKind, Phase, Record, Resumed, ResumedBy, Signal, SignalEffect, Success,
 };
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Engine, VirtualHost};
@@ -312,6 +312,7 @@ async fn a_resumed_task_carries_its_signals_in_order_and_a_timeout_has_no_payloa
             signals: counted,
             at: START,
             by: ResumedBy::Timeout,
+            asked: None,
         });
     })
     .await;
@@ -336,6 +337,7 @@ async fn an_execution_whose_inputs_cannot_be_read_is_not_handed_over() {
             signals: vec![SignalId::from_uuid(store.mint())],
             at: START,
             by: ResumedBy::Signals,
+            asked: None,
         });
     })
     .await;
@@ -370,9 +372,12 @@ async fn ended_member(store: &Store, id: ExecutionId, flow: FlowId, kind: Outcom
                 failure: None,
                 reason: None,
                 cancel_source: None,
-                result_bytes: bytes,
                 delete_at: None,
                 deleting: false,
+            });
+            after.success = bytes.map(|bytes| Success {
+                result_bytes: Some(bytes),
+                superseded: false,
             });
             let mut draft = Draft::default();
             draft.put(after);
@@ -412,6 +417,7 @@ fn flow_records(id: FlowId, state: GateState) -> [Record; 2] {
         retention: Retention::For(Duration::from_hours(24)),
         cancellation: None,
         populated: true,
+        in_use: false,
         ended_at: None,
         opening: false,
         cancelling: false,

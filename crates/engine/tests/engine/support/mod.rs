@@ -11,9 +11,11 @@ use ff_backend::memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, Options, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::fabric::Fabric;
+use ff_core::name::Identity;
 use ff_core::partition::PartitionCounts;
+use ff_core::record::Actor;
 use ff_core::time::{Duration, Timestamp};
-use ff_engine::{Config, Duty, Engine, VirtualHost};
+use ff_engine::{Caller, Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
 use ff_valkey_server::Standalone;
 
@@ -118,6 +120,14 @@ impl EngineHarness {
 impl Harness for EngineHarness {
     fn fabric(&self) -> Arc<dyn Fabric> {
         Arc::new(self.engine.clone())
+    }
+
+    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
+        let caller = Caller {
+            actor: Actor::Client(Identity::parse(identity).unwrap()),
+            namespace: None,
+        };
+        Arc::new(self.engine.acting_as(caller))
     }
 
     async fn advance(&self, by: Duration) {

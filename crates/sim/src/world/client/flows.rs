@@ -5,7 +5,7 @@ use ff_core::command::flow::{
 };
 use ff_core::command::operator::SetTags;
 use ff_core::fabric::On;
-use ff_core::id::FlowId;
+use ff_core::id::{ExecutionId, FlowId};
 use ff_core::policy::Retention;
 use ff_core::record::CancelFlowPolicy;
 
@@ -71,16 +71,50 @@ impl Actor {
             command.idempotency_key = None;
             self.create(command).await
         };
-        let Some(id) = id else { return };
-        if call_once!(self, add_execution_to_flow, On::new(flow.id, id))
+        if let Some(id) = id {
+            self.add(flow.id, id).await;
+        }
+    }
+
+    async fn add(&self, flow: FlowId, id: ExecutionId) {
+        if call_once!(self, add_execution_to_flow, On::new(flow, id))
             .await
             .told()
             .is_some()
         {
             let mut known = self.board.known();
             if let Some(known) = known.executions.iter_mut().find(|known| known.id == id) {
-                known.flow = Some(flow.id);
+                known.flow = Some(flow);
             }
+        }
+    }
+
+    /// Makes something that runs, or has ended, a member of a flow that nobody has opened, and sometimes wants to be rid of
+    /// that flow again.
+    pub(super) async fn adopt(&self) {
+        let ran = self.stage.watch.solo_executions_that_ran();
+        let Some((id, namespace)) = self.luck.pick(&ran).cloned() else {
+            return;
+        };
+        let home = id.partition();
+        let mut flow_ids = std::iter::repeat_with(|| FlowId::from_uuid(self.luck.uuid()));
+        let Some(flow_id) = flow_ids.find(|flow| self.board.counts.of_flow(*flow) == home) else {
+            return;
+        };
+        let command = CreateFlowWith {
+            flow_id: Some(flow_id),
+            definition: CreateFlow {
+                namespace: namespace.clone(),
+                ..self.flow_definition(Assembly::Assembling)
+            },
+        };
+        if call!(self, create_flow, command).await.told().is_none() {
+            return;
+        }
+        self.learn_flow(flow_id, namespace);
+        self.add(flow_id, id).await;
+        if self.luck.flip() {
+            call!(self, delete_flow, flow_id).await;
         }
     }
 

@@ -10,6 +10,7 @@ use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::record::{Limits, OnHardLimit};
 use ff_core::time::Duration;
 
+use crate::invariants::SentReport;
 use crate::world::actor::{Actor, call, call_once};
 use crate::world::{names, policies};
 
@@ -112,11 +113,21 @@ impl Actor {
     pub(super) async fn charge(&self) {
         let (Some(id), _) = self.some_limits() else { return };
         let command = ChargeBudget {
-            deltas: [(names::dimension("tokens"), self.luck.below(30))].into(),
+            deltas: names::usage(&self.luck, 30),
             dedup_key: self.luck.flip().then(|| names::fresh_key(&self.luck)),
             request_id: Some(names::fresh_request(&self.luck)),
         };
-        call_once!(self, charge_budget, On::new(id, command)).await;
+        let sent = SentReport {
+            receipt: names::receipt(&command.deltas),
+            budget_id: id,
+            by: None,
+            keyed: command.dedup_key.is_some(),
+        };
+        let failovers = self.stage.watch.failovers();
+        self.stage.watch.reports(sent);
+        if let Some(reported) = call_once!(self, charge_budget, On::new(id, command)).await.told() {
+            self.reported(sent, &reported, failovers);
+        }
     }
 
     pub(super) async fn delete_limit(&self) {

@@ -4,11 +4,12 @@ use ff_core::command::claim::RedeemGrant;
 use ff_core::command::flow::ReplayExecution;
 use ff_core::command::operator::{CancelExecution, ChangePriority, HoldExecution, IssueReclaimGrant, RevokeLease};
 use ff_core::fabric::On;
-use ff_core::id::GrantId;
+use ff_core::id::{ExecutionId, GrantId};
 use ff_core::time::Duration;
 
+use crate::invariants::reason_of;
 use crate::world::actor::{Actor, call, call_once};
-use crate::world::board::KnownGrant;
+use crate::world::board::{KnownGrant, OperatorRequest};
 use crate::world::names;
 
 impl Actor {
@@ -37,15 +38,43 @@ impl Actor {
     }
 
     pub(super) async fn revoke(&self) {
-        let Some(id) = self.board.execution(&self.luck) else {
+        let leased = self.stage.watch.leased_executions();
+        let leased = self.luck.pick(&leased).copied().filter(|_| self.luck.flip());
+        let Some(id) = leased.or_else(|| self.board.execution(&self.luck)) else {
             return;
         };
+        let request_id = names::maybe_request(&self.luck);
         let command = RevokeLease {
-            reason: self.luck.flip().then(|| "seems stuck".to_owned()),
+            reason: request_id.as_ref().map(|request| reason_of(request.as_str())),
             expected_lease_epoch: self.luck.one_in(3).then(|| self.luck.between(1, 3)),
-            request_id: names::maybe_request(&self.luck),
+            request_id,
         };
-        call!(self, revoke_lease, On::new(id, command)).await;
+        let heard = call!(self, revoke_lease, On::new(id, command.clone())).await;
+        if heard.told().is_some() && command.request_id.is_some() {
+            self.board.known().requests.push((id, OperatorRequest::Revoke(command)));
+        }
+    }
+
+    /// Asks for something once more, long after it was done: mostly where there is something it could be done to again.
+    pub(super) async fn ask_again(&self) {
+        let watch = &self.stage.watch;
+        let (suspended, leased) = (watch.suspended_executions(), watch.leased_executions());
+        let could_act = |(id, request): &&(ExecutionId, OperatorRequest)| match request {
+            OperatorRequest::Resume(_) => suspended.contains(id),
+            OperatorRequest::Revoke(_) => leased.contains(id),
+        };
+        let all = self.board.known().requests.clone();
+        let acting: Vec<_> = all.iter().filter(could_act).cloned().collect();
+        let chosen = self.luck.pick(&acting).or_else(|| self.luck.pick(&all)).cloned();
+        match chosen {
+            Some((id, OperatorRequest::Resume(command))) => {
+                call!(self, resume_execution, On::new(id, command)).await;
+            }
+            Some((id, OperatorRequest::Revoke(command))) => {
+                call!(self, revoke_lease, On::new(id, command)).await;
+            }
+            None => {}
+        }
     }
 
     pub(super) async fn prioritise(&self) {
@@ -112,7 +141,7 @@ impl Actor {
     }
 
     /// An execution that lost its worker, if there is one; otherwise any.
-    fn lost_execution(&self) -> Option<ff_core::id::ExecutionId> {
+    fn lost_execution(&self) -> Option<ExecutionId> {
         let lost = self.stage.watch.reclaimable();
         self.luck
             .pick(&lost)

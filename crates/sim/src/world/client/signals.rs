@@ -5,8 +5,9 @@ use ff_core::command::signal::{Decide, DeliverSignal, ListApprovals, ResumeExecu
 use ff_core::fabric::On;
 use ff_core::id::SignalId;
 
+use crate::invariants::reason_of;
 use crate::world::actor::{Actor, call, call_once};
-use crate::world::board::Door;
+use crate::world::board::{Door, OperatorRequest};
 use crate::world::names;
 
 impl Actor {
@@ -66,12 +67,20 @@ impl Actor {
     }
 
     pub(super) async fn resume(&self) {
-        let Some(door) = self.door() else { return };
-        let command = ResumeExecution {
-            reason: None,
-            request_id: Some(names::fresh_request(&self.luck)),
+        let suspended = self.stage.watch.suspended_executions();
+        let suspended = self.luck.pick(&suspended).copied().filter(|_| self.luck.flip());
+        let Some(id) = suspended.or_else(|| Some(self.door()?.execution_id)) else {
+            return;
         };
-        call_once!(self, resume_execution, On::new(door.execution_id, command)).await;
+        let request_id = names::fresh_request(&self.luck);
+        let command = ResumeExecution {
+            reason: Some(reason_of(request_id.as_str())),
+            request_id: Some(request_id),
+        };
+        let heard = call_once!(self, resume_execution, On::new(id, command.clone())).await;
+        if heard.told().is_some() {
+            self.board.known().requests.push((id, OperatorRequest::Resume(command)));
+        }
     }
 
     pub(super) async fn read_token(&self) {

@@ -5,8 +5,11 @@ use ff_core::time::Duration;
 
 use super::Worker;
 use crate::world::actor::{call, call_once};
-use crate::world::board::KnownGrant;
+use crate::world::board::{KnownGrant, Phase};
 use crate::world::names;
+
+/// Answers to claims that a worker does not hear: one in this many.
+const OVERHEARD_ONE_IN: u64 = 16;
 
 impl Worker {
     pub(super) async fn claim(&mut self) {
@@ -28,7 +31,12 @@ impl Worker {
             want: self.want(),
             wait,
         };
-        for task in call!(self.actor, claim, command).await.told().unwrap_or_default() {
+        let tasks = call!(self.actor, claim, command).await.told().unwrap_or_default();
+        if self.actor.board.phase() == Phase::Storm && self.actor.luck.one_in(OVERHEARD_ONE_IN) {
+            // It was told, and does not know: the tasks are nobody's until their first leases end.
+            return;
+        }
+        for task in tasks {
             self.take(&task);
         }
     }

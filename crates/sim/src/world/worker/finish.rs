@@ -39,6 +39,15 @@ impl Worker {
         }
     }
 
+    /// Does much that leaves its traces on the record, and then suspends, perhaps once more.
+    pub(super) async fn go_on_at_length(&self, held: &Held) -> bool {
+        let keeps = self.report_much(held).await;
+        if keeps && self.actor.luck.flip() {
+            return self.suspend(held).await;
+        }
+        keeps
+    }
+
     /// The flow of the task is cancelled, but for those who run: whoever leaves its lease without ending is cancelled.
     async fn leave_flow(&self, held: &Held, flow: FlowId) {
         self.cancel_pending(flow).await;

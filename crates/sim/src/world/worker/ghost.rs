@@ -12,6 +12,7 @@ impl Worker {
             fence,
             flow: None,
             pending: Vec::new(),
+            goes_on: false,
             budget: self
                 .actor
                 .luck

@@ -51,6 +51,8 @@ struct Held {
     flow: Option<FlowId>,
     /// Waitpoints it handed out.
     pending: Vec<WaitpointId>,
+    /// It ran before, and was suspended or taken from somebody.
+    goes_on: bool,
     /// Its policy's budgets are not told; some budget is charged.
     budget: Option<BudgetId>,
 }
@@ -133,7 +135,9 @@ impl Worker {
         let Some(held) = self.tasks.get(place).cloned() else {
             return;
         };
-        let keeps = if self.actor.luck.one_in(3) {
+        let keeps = if held.goes_on && self.actor.luck.one_in(6) {
+            self.go_on_at_length(&held).await
+        } else if self.actor.luck.one_in(3) {
             self.finish(&held).await
         } else {
             self.go_on(place, &held).await
@@ -190,16 +194,27 @@ impl Worker {
     /// A task was handed to this worker.
     fn take(&mut self, task: &Task) {
         self.actor.took(task, &self.instance);
-        let known = self.actor.board.known();
-        let budget = self.actor.luck.pick(&known.budgets).map(|(_, id)| *id);
-        drop(known);
+        let budget = self.some_budget();
         self.tasks.push(Held {
             id: task.execution_id,
             fence: task.fence,
             flow: task.flow_id,
             pending: Vec::new(),
+            goes_on: task.resumed.is_some() || task.attempt_index > 0,
             budget,
         });
+    }
+}
+
+impl Worker {
+    /// A budget to charge, mostly one of its own namespace.
+    fn some_budget(&self) -> Option<BudgetId> {
+        let luck = &self.actor.luck;
+        let mut budgets = self.actor.board.known().budgets.clone();
+        if !luck.one_in(6) {
+            budgets.retain(|(of, _)| *of == self.namespace);
+        }
+        luck.pick(&budgets).map(|(_, id)| *id)
     }
 }
 

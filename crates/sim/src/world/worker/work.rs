@@ -7,12 +7,12 @@ use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::frame::FrameMode;
 use ff_core::id::{EffectId, WaitpointId};
-use ff_core::limits::FRAME_BYTES_MAX;
+use ff_core::limits::{FRAME_BYTES_MAX, REQUESTS_REMEMBERED_MAX};
 use ff_core::payload::Payload;
 use ff_core::time::Duration;
 
 use super::{Held, Worker};
-use crate::invariants::Act;
+use crate::invariants::{Act, RECEIPTS, SentReport};
 use crate::world::actor::{Heard, call, call_once};
 use crate::world::board::Door;
 use crate::world::names;
@@ -24,6 +24,7 @@ impl Worker {
             0..=4 => self.renew(held).await,
             5 => self.progress(held).await,
             6 | 7 => self.append(held).await,
+            8 if self.actor.luck.one_in(8) => self.report_much(held).await,
             8 => self.usage(held).await,
             9 => self.hand_out_waitpoint(place, held).await,
             10 | 11 => self.spawn_child(held).await,
@@ -90,23 +91,64 @@ impl Worker {
 
     pub(super) fn usage_report(&self, held: &Held) -> Option<ReportUsage> {
         let luck = &self.actor.luck;
-        Some(ReportUsage {
+        let report = ReportUsage {
             fence: self.shown(held),
             budget_id: held.budget?,
-            deltas: [(names::dimension("tokens"), luck.below(16))].into(),
+            deltas: names::usage(luck, 16),
             dedup_key: luck.one_in(3).then(|| names::fresh_key(luck)),
-            request_id: Some(names::fresh_request(luck)),
+            request_id: (!luck.one_in(4)).then(|| names::fresh_request(luck)),
             effect_id: EffectId::from_uuid(luck.uuid()),
-        })
+        };
+        self.actor.stage.watch.reports(sent(held, &report));
+        Some(report)
     }
 
     async fn usage(&self, held: &Held) -> bool {
-        let Some(report) = self.usage_report(held) else {
-            return true;
-        };
+        match self.usage_report(held) {
+            Some(report) => self.report(held, report).await,
+            None => true,
+        }
+    }
+
+    async fn report(&self, held: &Held, report: ReportUsage) -> bool {
+        let failovers = self.actor.stage.watch.failovers();
+        let sent = sent(held, &report);
         let heard = call_once!(self.actor, report_usage, On::new(held.id, report)).await;
         self.used(held, &heard);
+        if let Heard::Told(reported) = &heard {
+            self.actor.reported(sent, reported, failovers);
+        }
         keeps(&heard)
+    }
+
+    /// Reports more than anybody remembers by their requests, and then the first of them once more, as one does who has not
+    /// heard of its answer and makes the call anew.
+    pub(super) async fn report_much(&self, held: &Held) -> bool {
+        let luck = &self.actor.luck;
+        let Some(first) = self.usage_report(held) else {
+            return true;
+        };
+        if !self.report(held, first.clone()).await {
+            return false;
+        }
+        for _ in 0..REQUESTS_REMEMBERED_MAX + 1 {
+            let Some(mut report) = self.usage_report(held) else {
+                return true;
+            };
+            // Nothing is closed by so many.
+            report.deltas.retain(|dimension, _| dimension.as_str() == RECEIPTS);
+            if !keeps(&call!(self.actor, report_usage, On::new(held.id, report)).await) {
+                return false;
+            }
+        }
+        let mut again = first;
+        match (&again.dedup_key, &again.request_id) {
+            (Some(_), _) if luck.flip() => again.request_id = Some(names::fresh_request(luck)),
+            (None, None) => return true,
+            _ => {}
+        }
+        again.effect_id = EffectId::from_uuid(luck.uuid());
+        self.report(held, again).await
     }
 
     async fn hand_out_waitpoint(&mut self, place: usize, held: &Held) -> bool {
@@ -145,6 +187,15 @@ impl Worker {
 
     pub(super) fn told(&self, held: &Held, act: Act) {
         self.actor.stage.watch.told(held.id, held.fence, act, None);
+    }
+}
+
+fn sent(held: &Held, report: &ReportUsage) -> SentReport {
+    SentReport {
+        receipt: names::receipt(&report.deltas),
+        budget_id: report.budget_id,
+        by: Some(held.id),
+        keyed: report.dedup_key.is_some(),
     }
 }
 

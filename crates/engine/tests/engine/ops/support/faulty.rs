@@ -25,6 +25,7 @@ pub(crate) enum Call {
     Commit,
     Budget,
     Append,
+    Reserve,
 }
 
 /// Something that happens in the store beside the call.
@@ -34,10 +35,14 @@ pub(crate) type Meanwhile = Box<dyn FnOnce(&MemoryBackend) + Send>;
 pub(crate) enum Fault {
     /// Nothing is done.
     Down,
+    /// Nothing is done, and the call panics.
+    Panics,
     /// It is done, and then this happens before the reply is lost.
     Lost(Meanwhile),
     /// This happens first.
     After(Meanwhile),
+    /// Only one of the tasks that are wanted is handed out.
+    Partly,
 }
 
 impl Fault {
@@ -87,11 +92,21 @@ impl FaultyBackend {
         Some(script.remove(next)?.1)
     }
 
+    /// Whether the next fault of this call is such a one; then it is over.
+    fn takes(&self, call: Call, wanted: impl Fn(&Fault) -> bool) -> bool {
+        let mut script = self.script.lock().unwrap();
+        let next = script.iter().position(|(of, _)| *of == call);
+        let next = next.filter(|next| wanted(&script[*next].1));
+        next.is_some_and(|next| script.remove(next).is_some())
+    }
+
     /// Does the call with its fault; the error is that of the store.
     async fn with_fault<T>(&self, call: Call, work: impl Future<Output = T>) -> Result<T> {
         match self.fault(call) {
             None => Ok(work.await),
             Some(Fault::Down) => Err(Error::Unavailable("scripted".to_owned())),
+            Some(Fault::Partly) => panic!("only a reservation is answered in part"),
+            Some(Fault::Panics) => panic!("scripted"),
             Some(Fault::After(meanwhile)) => {
                 meanwhile(&self.memory);
                 Ok(work.await)
@@ -130,8 +145,13 @@ impl Backend for FaultyBackend {
         answer.unwrap_or_else(|error| vec![Err(AppendError::Store(error)); size])
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        self.memory.reserve(ask).await
+    async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+        if self.takes(Call::Reserve, |fault| matches!(fault, Fault::Partly)) {
+            ask.claimants.truncate(1);
+            let handful = self.memory.reserve(ask).await?;
+            return Ok(Handful { cut: true, ..handful });
+        }
+        self.with_fault(Call::Reserve, self.memory.reserve(ask)).await?
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {

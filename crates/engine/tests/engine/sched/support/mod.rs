@@ -171,6 +171,7 @@ impl Store {
             deltas: BTreeMap::from([(dimension, spent)]),
             identity: None,
             dedup_window: Duration::from_secs(60),
+            effect_id: None,
         };
         let create = BudgetCall::Create { budget_id, command };
         for reply in self

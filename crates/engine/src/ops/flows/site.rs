@@ -1,0 +1,133 @@
+//! What of a part of a graph is in its flow already, and what stands around it.
+
+use std::collections::BTreeSet;
+
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::Listing;
+use ff_core::fabric::Result;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::limits::PAGE_MAX;
+use ff_core::machine::graph::{Chunk, ClosingSearch, Found};
+use ff_core::record::{Edge, Record, RecordKey};
+use futures::future::try_join_all;
+
+use super::FlowRead;
+use super::edges::{edges_from, edges_of};
+use crate::engine::Engine;
+use crate::picture::absorb;
+
+/// A flow with what was found of a part.
+pub(super) struct Site {
+    flow_id: FlowId,
+    pub(super) snapshot: Snapshot,
+    /// Edges whose ids do not follow from what they join.
+    inbound: Vec<Edge>,
+}
+
+impl Site {
+    /// Looks for everything these chunks add. Where there are no members, there are no edges into them.
+    pub(super) async fn look(engine: &Engine, flow_id: FlowId, chunks: &[Chunk]) -> Result<Self> {
+        let mut load = engine.load_of_flow(flow_id);
+        let members: BTreeSet<_> = chunks.iter().flat_map(Chunk::members).collect();
+        load.records.extend(members.into_iter().map(RecordKey::Execution));
+        let mut site = Self::of(flow_id, engine.store().load(load).await?);
+        let there = |id| site.snapshot.execution(&RecordKey::Execution(id)).is_some();
+        let edges: Vec<_> = chunks
+            .iter()
+            .flat_map(Chunk::dependencies)
+            .filter(|(_, downstream)| there(*downstream))
+            .map(edge_key)
+            .collect();
+        for keys in edges.chunks(PAGE_MAX) {
+            let load = Load::records(site.snapshot.partition, keys);
+            absorb(&mut site.snapshot, engine.store().load(load).await?);
+        }
+        site.survey(engine, chunks).await?;
+        Ok(site)
+    }
+
+    /// What was found of a chunk, and nothing else yet.
+    pub(super) const fn of(flow_id: FlowId, snapshot: Snapshot) -> Self {
+        Self {
+            flow_id,
+            snapshot,
+            inbound: Vec::new(),
+        }
+    }
+
+    /// Everything a chunk is decided from, in one read.
+    pub(super) fn load(engine: &Engine, flow_id: FlowId, chunk: &Chunk) -> Load {
+        let mut load = engine.load_of_flow(flow_id);
+        // An upstream of another partition is of no flow of this one, which the rules find out by its absence.
+        let executions = chunk.executions().into_iter();
+        let executions = executions.filter(|id| id.partition() == load.partition);
+        load.records = std::mem::take(&mut load.records)
+            .into_iter()
+            .chain(executions.map(RecordKey::Execution))
+            .chain(chunk.dependencies().map(edge_key))
+            .collect();
+        load
+    }
+
+    /// Looks for the other edges of members that are there and lack some: one of them may join the same two members under
+    /// an id it was given, or hand its result over under the same name.
+    pub(super) async fn survey(&mut self, engine: &Engine, chunks: &[Chunk]) -> Result<()> {
+        let lacking: BTreeSet<_> = chunks
+            .iter()
+            .flat_map(Chunk::dependencies)
+            .filter(|pair| !self.snapshot.records.contains_key(&edge_key(*pair)))
+            .map(|(_, downstream)| downstream)
+            .filter(|id| self.snapshot.execution(&RecordKey::Execution(*id)).is_some())
+            .collect();
+        for downstream in lacking {
+            self.inbound
+                .extend(edges_of(engine, Listing::EdgesInto { downstream }).await?);
+        }
+        Ok(())
+    }
+
+    /// Refuses what closes a cycle: only an edge into a member that is there can.
+    pub(super) async fn check_acyclic(&self, engine: &Engine, missing: &[Chunk]) -> Result<()> {
+        let found = self.found();
+        let gaining: BTreeSet<ExecutionId> = missing.iter().flat_map(|chunk| chunk.gaining(&found)).collect();
+        let mut search = ClosingSearch::new(gaining, missing.iter().flat_map(Chunk::dependencies));
+        loop {
+            let frontier = search.next_frontier();
+            if frontier.is_empty() {
+                return search.check();
+            }
+            let edges = frontier.into_iter().map(|node| edges_from(engine, node));
+            for edges in try_join_all(edges).await? {
+                search.feed(&edges);
+            }
+        }
+    }
+
+    /// What was found, as it is compared with a part.
+    pub(super) fn found(&self) -> Found<'_> {
+        let records = || self.snapshot.records.values();
+        let executions = records().filter_map(|(record, _)| match record {
+            Record::Execution(execution) => Some(&**execution),
+            _ => None,
+        });
+        let edges = records().filter_map(|(record, _)| match record {
+            Record::Edge(edge) => Some(&**edge),
+            _ => None,
+        });
+        Found::new(executions, edges.chain(&self.inbound))
+    }
+
+    /// The flow, if it is there.
+    pub(super) fn flow(&self) -> Option<FlowRead<'_>> {
+        FlowRead::of(&self.snapshot, self.flow_id)
+    }
+
+    /// Whether the flow was opened, whatever became of it since.
+    pub(super) fn was_opened(&self) -> bool {
+        self.flow().is_some_and(|read| read.flow.opened_at.is_some())
+    }
+}
+
+fn edge_key((upstream, downstream): (ExecutionId, ExecutionId)) -> RecordKey {
+    RecordKey::Edge(Edge::id_between(upstream, downstream))
+}
