@@ -444,6 +444,7 @@ macro_rules! fabric_cases {
                 a_heartbeat_keeps_a_worker,
                 a_worker_nobody_knows_has_no_heartbeat,
                 one_process_has_an_instance_id,
+                a_second_process_of_an_instance_gets_no_work,
                 the_id_of_a_dead_process_is_free,
                 claiming_refreshes_a_registration,
                 the_leases_of_a_dead_worker_expire_on_their_own,
