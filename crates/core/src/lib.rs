@@ -4,6 +4,7 @@
 //! [`machine::Context`] (time, luck, caller), and answers with an outcome and the draft of the transaction that makes it
 //! true, or with a [`error::Rejection`] that changes nothing. Start reading at [`machine`].
 
+pub mod caller;
 pub mod capability;
 pub mod command;
 pub mod digest;

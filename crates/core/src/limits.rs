@@ -101,3 +101,12 @@ pub const RESERVE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const PAGE_DEFAULT: usize = 50;
 /// Largest page of a listing.
 pub const PAGE_MAX: usize = 1_000;
+
+/// Largest body of a request that holds names and numbers, or a frame.
+pub const BODY_SMALL_BYTES_MAX: usize = 128 * 1024;
+/// Largest body of a request that ends a lease.
+pub const BODY_FINISH_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Largest body of a request that delivers a signal.
+pub const BODY_SIGNAL_BYTES_MAX: usize = 384 * 1024;
+/// Largest body of a request that says many things at once.
+pub const BODY_BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -81,13 +81,14 @@ pub enum Opened {
 wire::repeatable!(Opened, "opened");
 
 /// Cancels or seals a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelFlow {
     /// Why.
     pub reason: String,
     /// What happens to its members.
     pub policy: CancelFlowPolicy,
     /// Answer only when every member was reached.
+    #[serde(default)]
     pub wait: bool,
 }
 
@@ -190,9 +191,25 @@ pub enum Applied {
     AlreadyApplied,
 }
 
+/// Makes an execution a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddExecution {
+    /// Which one.
+    pub execution_id: ExecutionId,
+}
+
+/// Makes a staged dependency count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplyDependency {
+    /// Which one.
+    pub edge_id: EdgeId,
+}
+
 /// Says how the inbound edges of a member join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetEdgeGroupPolicy {
+    /// Of which member.
+    pub execution_id: ExecutionId,
     /// How.
     pub policy: EdgeGroupPolicy,
 }

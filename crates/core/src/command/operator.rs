@@ -108,6 +108,13 @@ pub struct SetTags {
     pub tags: Tags,
 }
 
+/// The tags of an execution or flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tagged {
+    /// All of its tags.
+    pub tags: Tags,
+}
+
 /// What became of a change that may have been made before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]

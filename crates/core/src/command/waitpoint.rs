@@ -62,6 +62,20 @@ pub enum SuspendedTask {
     Cancelled,
 }
 
+/// Asks for the token of a waitpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadWaitpointToken {
+    /// Which one.
+    pub waitpoint_id: WaitpointId,
+}
+
+/// The token of a waitpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadToken {
+    /// What a signal to it must show.
+    pub waitpoint_token: WaitpointToken,
+}
+
 /// Where a waitpoint stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

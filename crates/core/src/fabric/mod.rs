@@ -1,59 +1,74 @@
-//! Everything FlowFabric does, as one interface: the engine implements it in process, a client over HTTP.
+//! Everything FlowFabric does, as one interface: the engine implements it in process, [`Remote`] over any transport.
 //!
 //! One struct in, one outcome out. A refusal is a [`Rejection`] with a stable code. Every operation is safe to repeat after a
 //! lost reply: by the id it creates, by the lease it ends, by the key or request id it carries.
 //!
-//! | trait | operations |
-//! |---|---|
-//! | [`Submit`] | create_execution, create_executions, tags, input |
-//! | [`Claims`] | claim_for_worker, claim_from_grant, claim, exchange, reclaim grants |
-//! | [`Work`] | what a lease holder does: renew … complete, suspend, frames, usage |
-//! | [`Operate`] | cancel, replay, revoke, priority, hold, lane states |
-//! | [`Signals`] | signals, waitpoints, approvals, signing keys |
-//! | [`Flows`] | flows, members, dependencies, graphs |
-//! | [`Budgets`], [`Quotas`] | limits |
-//! | [`Streams`] | reading the output of attempts |
-//! | [`Workers`] | registration |
-//! | [`Reads`] | executions, history, lanes, explain, events |
+//! The operations stand in [`crate::operations`], a line each.
 
-mod budgets;
-mod claims;
-mod flows;
+#[macro_use]
+mod table;
+#[macro_use]
+mod shape;
 mod on;
-mod operate;
-mod quotas;
-mod reads;
-mod signals;
-mod streams;
-mod submit;
-mod work;
-mod workers;
+mod operation;
+mod remote;
+pub mod types;
 
-pub use budgets::Budgets;
-pub use claims::Claims;
-pub use flows::Flows;
-pub use on::{OfBudget, OfExecution, OfFlow, OfQuotaPolicy, On, Target};
-pub use operate::Operate;
-pub use quotas::Quotas;
-pub use reads::Reads;
-pub use signals::Signals;
-pub use streams::Streams;
-pub use submit::Submit;
-pub use work::Work;
-pub use workers::Workers;
+use async_trait::async_trait;
 
+use self::types::*;
+use crate::caller::Role;
 use crate::error::Rejection;
+
+pub use on::{OfBudget, OfExecution, OfFlow, OfQuotaPolicy, On, Target};
+pub use operation::{Access, Body, Call, Method, Operation, Reply};
+pub use remote::{Remote, Transport};
 
 /// The answer to an operation.
 pub type Result<T> = std::result::Result<T, Rejection>;
 
-/// All of FlowFabric.
-pub trait Fabric:
-    Submit + Claims + Work + Operate + Signals + Flows + Budgets + Quotas + Streams + Workers + Reads
-{
+/// Makes the interface from the table: a method, and an entry of data, for each operation.
+macro_rules! interface {
+    ($($noun:ident { $(
+        $(#[doc = $doc:literal])+
+        $name:ident: $method:ident $path:literal, $who:ident $(or $holder:ident)?, $body:ident, $take:tt => $give:tt;
+    )+ })+) => {
+        /// All of FlowFabric.
+        #[async_trait]
+        pub trait Fabric: Send + Sync {
+            $($(
+                $(#[doc = $doc])+
+                async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)>;
+            )+)+
+        }
+
+        /// What the table says about each operation, under its name.
+        #[expect(non_upper_case_globals, reason = "an operation has one name, which is that of its method")]
+        pub mod op {
+            use super::types::*;
+            use super::{Access, Body, Fabric, Method, Operation, Role};
+
+            $($(
+                $(#[doc = $doc])+
+                pub static $name: Operation = Operation {
+                    name: stringify!($name),
+                    noun: stringify!($noun),
+                    summary: concat!($($doc, "\n"),+),
+                    method: Method::$method,
+                    path: $path,
+                    access: access!($who $(or $holder)?),
+                    body: Body::$body,
+                    call: |fabric, fields| Box::pin(async move {
+                        let answer = Fabric::$name(fabric, read_argument!($take, fields)).await?;
+                        write_outcome!($give, answer)
+                    }),
+                };
+            )+)+
+        }
+
+        /// Every operation, in the order of the table.
+        pub static OPERATIONS: &[&Operation] = &[$($(&op::$name,)+)+];
+    };
 }
 
-impl<T> Fabric for T where
-    T: Submit + Claims + Work + Operate + Signals + Flows + Budgets + Quotas + Streams + Workers + Reads
-{
-}
+operations!(interface);

@@ -1,0 +1,70 @@
+//! The interface over anything that carries a request there and a reply back.
+
+use async_trait::async_trait;
+
+use super::types::*;
+use super::{Fabric, Operation, Reply, Result, op};
+use crate::error::{Code, Rejection};
+
+/// Carries requests to a fabric and brings its replies back.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Calls `operation` with the fields of `json`, an object.
+    async fn send(&self, operation: &'static Operation, json: Vec<u8>) -> Result<Reply>;
+}
+
+/// A fabric at the other end of a transport.
+#[derive(Clone, Debug)]
+pub struct Remote<T>(pub T);
+
+impl Reply {
+    /// An answer in JSON.
+    pub(super) fn json<T: serde::Serialize>(answer: &T) -> Result<Self> {
+        crate::wire::to_json(answer).map(Reply::Json).map_err(unwritable)
+    }
+
+    /// Reads an answer in JSON.
+    fn read<T: serde::de::DeserializeOwned>(self) -> Result<T> {
+        match self {
+            Reply::Json(json) => crate::wire::from_reply(&json).map_err(unreadable),
+            Reply::Bytes(_) | Reply::Nothing => Err(unreadable(Code::InvalidInput.because("JSON is missing"))),
+        }
+    }
+
+    /// The bytes of an answer that is bytes.
+    fn bytes(self) -> Result<crate::payload::Payload> {
+        match self {
+            Reply::Bytes(payload) => Ok(payload),
+            Reply::Json(_) | Reply::Nothing => Err(unreadable(Code::InvalidInput.because("bytes are missing"))),
+        }
+    }
+}
+
+fn unwritable(error: serde_json::Error) -> Rejection {
+    Code::Internal.because(format!("this cannot be written as JSON: {error}"))
+}
+
+/// The other side answers in a way nobody here understands: that is not the caller's fault.
+fn unreadable(fault: Rejection) -> Rejection {
+    Code::Internal.because(format!("the answer cannot be read: {}", fault.detail))
+}
+
+macro_rules! remote {
+    ($($noun:ident { $(
+        $(#[doc = $doc:literal])+
+        $name:ident: $method:ident $path:literal, $who:ident $(or $holder:ident)?, $body:ident, $take:tt => $give:tt;
+    )+ })+) => {
+        #[async_trait]
+        impl<T: Transport> Fabric for Remote<T> {
+            $($(
+                async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)> {
+                    let json = write_argument!($take, command).map_err(unwritable)?;
+                    let reply = self.0.send(&op::$name, json).await?;
+                    read_outcome!($give, reply)
+                }
+            )+)+
+        }
+    };
+}
+
+operations!(remote);
