@@ -69,6 +69,14 @@ impl Caller {
         }
     }
 
+    /// The engine acting for itself.
+    pub fn engine() -> Self {
+        Self {
+            actor: Actor::Engine,
+            ..Self::local()
+        }
+    }
+
     /// Whether it may see things of `namespace`.
     pub fn sees(&self, namespace: &Namespace) -> bool {
         self.namespace.as_ref().is_none_or(|own| own == namespace)

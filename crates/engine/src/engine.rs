@@ -17,7 +17,6 @@ use uuid::Uuid;
 
 use crate::attention::Attention;
 use crate::bells::Bells;
-use crate::caller::Caller;
 use crate::config::Config;
 use crate::directory::Directory;
 use crate::holdings::Holdings;
@@ -31,6 +30,7 @@ use crate::scheduler::{Causes, Desks};
 use crate::store::Store;
 use crate::tries::Tries;
 use crate::turns::Turns;
+use ff_core::caller::Caller;
 
 /// Everything FlowFabric does, over one store. Cheap to clone; every clone speaks for one caller.
 #[derive(Clone)]

@@ -5,7 +5,8 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | `ops/` | the operations, a file per noun; each implements one trait of [`ff_core::fabric`] |
+//! | `fabric` | the door to each operation, made from the table |
+//! | `ops/` | the operations, a module per noun |
 //! | `scheduler/` | handing out: claims, admission, grants, exchange |
 //! | `pump/` | what time does, a file per duty |
 //! | `tries`, `landed` | the loop under every operation, and what follows a commit |
@@ -19,11 +20,11 @@
 
 mod attention;
 mod bells;
-mod caller;
 mod clock;
 mod config;
 mod directory;
 mod engine;
+mod fabric;
 mod fault;
 mod holdings;
 mod host;
@@ -40,7 +41,6 @@ mod tries;
 mod turns;
 mod virtual_host;
 
-pub use caller::Caller;
 pub use config::Config;
 pub use engine::Engine;
 pub use host::{Host, TokioHost};

@@ -68,8 +68,6 @@ pub enum Delivered {
 pub struct Decide {
     /// At which waitpoint.
     pub waitpoint_id: WaitpointId,
-    /// Yes or no.
-    pub verdict: Verdict,
     /// What the person adds.
     #[serde(rename = "payload:bytes", default)]
     pub payload: Payload,

@@ -67,7 +67,8 @@ macro_rules! operations {
 
                 /// Reserves, admits and leases in one step, parking up to `wait_ms` until there is something.
                 ///
-                /// Not safe to repeat: what a lost reply handed out comes back by itself when its short first lease ends.
+                /// Not safe to repeat: what a lost reply handed out comes back by itself when its short first lease ends. A
+                /// process whose instance is another live one's is refused, here and in an exchange that wants something.
                 claim: POST "/workers/{worker_instance_id}/tasks", worker, Small,
                     (Claim) => (list tasks: Task);
 

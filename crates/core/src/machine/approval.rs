@@ -11,11 +11,16 @@ use crate::record::{Execution, ReasonCode, ResumeCondition, Suspension};
 use crate::time::Timestamp;
 
 /// Delivers a person's decision as a signal named `approved` or `rejected`, with who decided.
-pub fn decide(target: Target<'_>, command: &Decide, context: &Context) -> Result<Step<Delivered>, Rejection> {
+pub fn decide(
+    target: Target<'_>,
+    verdict: Verdict,
+    command: &Decide,
+    context: &Context,
+) -> Result<Step<Delivered>, Rejection> {
     let signal = DeliverSignal {
         waitpoint_id: command.waitpoint_id,
         signal_id: command.signal_id,
-        signal_name: match command.verdict {
+        signal_name: match verdict {
             Verdict::Approve => SignalName::approved(),
             Verdict::Reject => SignalName::rejected(),
         },

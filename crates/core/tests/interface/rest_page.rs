@@ -43,7 +43,11 @@ fn page() -> String {
     for operation in OPERATIONS {
         if operation.noun != noun {
             noun = operation.noun;
-            write!(page, "\n## {noun}\n\n| operation | route | who | |\n|---|---|---|---|\n").expect("text grows");
+            write!(
+                page,
+                "\n## {noun}\n\n| operation | route | who | |\n|---|---|---|---|\n"
+            )
+            .expect("text grows");
         }
         let who = match operation.access {
             Access::Anyone => "anyone".to_owned(),

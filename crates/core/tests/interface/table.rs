@@ -100,7 +100,10 @@ const LARGE_BODIES: &[(usize, &[&str])] = &[
         &["complete", "fail", "release", "delay", "wait_children", "suspend"],
     ),
     (384 * 1024, &["deliver_signal", "approve", "reject"]),
-    (16 * 1024 * 1024, &["create_executions", "create_flow_graph", "exchange"]),
+    (
+        16 * 1024 * 1024,
+        &["create_executions", "create_flow_graph", "exchange"],
+    ),
     (4 * 1024 * 1024 / 3 + 128 * 1024, &["create_execution"]),
 ];
 
@@ -110,7 +113,10 @@ fn the_table_keeps_every_promise_about_names_paths_and_roles() {
         .lines()
         .filter_map(|line| {
             let mut words = line.split_whitespace();
-            Some((words.next()?, std::array::from_fn(|_| words.next().expect("four words"))))
+            Some((
+                words.next()?,
+                std::array::from_fn(|_| words.next().expect("four words")),
+            ))
         })
         .collect();
     let built: BTreeMap<&str, [String; 3]> = OPERATIONS
@@ -126,7 +132,10 @@ fn the_table_keeps_every_promise_about_names_paths_and_roles() {
 }
 
 fn described(operation: &Operation) -> [String; 3] {
-    let parts = operation.path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
+    let parts = operation
+        .path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "{}" } else { part });
     let path = parts.collect::<Vec<_>>().join("/");
     let who = match operation.access {
         Access::Anyone => "anyone".to_owned(),
@@ -150,14 +159,20 @@ fn bodies_are_as_large_as_promised() {
 fn no_two_operations_share_a_name_or_a_route() {
     let names: BTreeSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
     assert_eq!(names.len(), OPERATIONS.len());
-    let routes: BTreeSet<_> = OPERATIONS.iter().map(|operation| described(operation)[..2].to_vec()).collect();
+    let routes: BTreeSet<_> = OPERATIONS
+        .iter()
+        .map(|operation| described(operation)[..2].to_vec())
+        .collect();
     assert_eq!(routes.len(), OPERATIONS.len());
 }
 
 #[test]
 fn what_has_no_body_has_no_limit_of_its_own() {
     for operation in OPERATIONS {
-        assert!(operation.method.has_body() || operation.body == Body::Small, "{operation:?}");
+        assert!(
+            operation.method.has_body() || operation.body == Body::Small,
+            "{operation:?}"
+        );
         assert!(!operation.summary.trim().is_empty(), "{operation:?} says nothing");
     }
 }

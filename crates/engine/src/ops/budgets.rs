@@ -1,6 +1,5 @@
 //! Budgets. The store counts; here is who may see which, and who is told of a change.
 
-use async_trait::async_trait;
 use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::due::DueKey;
 use ff_backend::query::Cursor;
@@ -10,7 +9,7 @@ use ff_core::command::budget::{
 };
 use ff_core::command::page::{ListOf, Page};
 use ff_core::error::Rejection;
-use ff_core::fabric::{Budgets, On, Result};
+use ff_core::fabric::{On, Result};
 use ff_core::id::BudgetId;
 use ff_core::machine::budget;
 use ff_core::name::Namespace;
@@ -19,101 +18,98 @@ use ff_core::record::Cause;
 use crate::engine::Engine;
 use crate::fault::internal;
 
-#[async_trait]
-impl Budgets for Engine {
-    async fn create_budget(&self, command: CreateBudget) -> Result<CreatedBudget> {
-        self.check_namespace(&command.namespace)?;
-        let budget_id = match command.budget_id {
-            Some(id) => id,
-            None => BudgetId::from_uuid(self.mint(self.store_time().await?)),
-        };
-        match self.ask_budget(BudgetCall::Create { budget_id, command }).await? {
-            BudgetAnswer::Created(created) => Ok(CreatedBudget { budget_id, created }),
-            _ => Err(mixed_up()),
-        }
+pub(crate) async fn create_budget(engine: &Engine, command: CreateBudget) -> Result<CreatedBudget> {
+    engine.check_namespace(&command.namespace)?;
+    let budget_id = match command.budget_id {
+        Some(id) => id,
+        None => BudgetId::from_uuid(engine.mint(engine.store_time().await?)),
+    };
+    match engine.ask_budget(BudgetCall::Create { budget_id, command }).await? {
+        BudgetAnswer::Created(created) => Ok(CreatedBudget { budget_id, created }),
+        _ => Err(mixed_up()),
     }
+}
 
-    async fn update_limits(&self, command: On<BudgetId, UpdateLimits>) -> Result<Updated> {
-        self.check_budget_seen(command.id).await?;
-        let update = BudgetCall::Update {
-            budget_id: command.id,
-            command: command.command,
-        };
-        match self.ask_budget(update).await? {
-            BudgetAnswer::Updated(updated) => {
-                self.budget_moved(command.id);
-                Ok(updated)
-            }
-            _ => Err(mixed_up()),
+pub(crate) async fn update_limits(engine: &Engine, command: On<BudgetId, UpdateLimits>) -> Result<Updated> {
+    engine.check_budget_seen(command.id).await?;
+    let update = BudgetCall::Update {
+        budget_id: command.id,
+        command: command.command,
+    };
+    match engine.ask_budget(update).await? {
+        BudgetAnswer::Updated(updated) => {
+            engine.budget_moved(command.id);
+            Ok(updated)
         }
+        _ => Err(mixed_up()),
     }
+}
 
-    async fn get_budget(&self, id: BudgetId) -> Result<BudgetView> {
-        let view = self.read_budget(id).await?;
-        match view.state {
-            BudgetState::Deleted => Err(budget::not_found(id)),
-            BudgetState::Open | BudgetState::Closed(_) => Ok(view),
-        }
+pub(crate) async fn get_budget(engine: &Engine, id: BudgetId) -> Result<BudgetView> {
+    let view = engine.read_budget(id).await?;
+    match view.state {
+        BudgetState::Deleted => Err(budget::not_found(id)),
+        BudgetState::Open | BudgetState::Closed(_) => Ok(view),
     }
+}
 
-    async fn list_budgets(&self, request: ListOf) -> Result<Page<BudgetView>> {
-        self.check_namespace(&request.namespace)?;
-        let scope = list_scope(&request.namespace);
-        let after = self.open_cursor(&request.page, &scope).await?;
-        let list = BudgetCall::List {
-            namespace: request.namespace,
-            after: after.map(|cursor| cursor.0.parse()).transpose()?,
-            limit: request.page.limit()?,
-        };
-        match self.ask_budget(list).await? {
-            BudgetAnswer::Page { budgets: items, next } => {
-                let next = next.map(|id| Cursor(id.to_string()));
-                let next = self.sign_cursor(next, &scope).await?;
-                Ok(Page { items, next })
-            }
-            _ => Err(mixed_up()),
+pub(crate) async fn list_budgets(engine: &Engine, request: ListOf) -> Result<Page<BudgetView>> {
+    engine.check_namespace(&request.namespace)?;
+    let scope = list_scope(&request.namespace);
+    let after = engine.open_cursor(&request.page, &scope).await?;
+    let list = BudgetCall::List {
+        namespace: request.namespace,
+        after: after.map(|cursor| cursor.0.parse()).transpose()?,
+        limit: request.page.limit()?,
+    };
+    match engine.ask_budget(list).await? {
+        BudgetAnswer::Page { budgets: items, next } => {
+            let next = next.map(|id| Cursor(id.to_string()));
+            let next = engine.sign_cursor(next, &scope).await?;
+            Ok(Page { items, next })
         }
+        _ => Err(mixed_up()),
     }
+}
 
-    async fn reset_budget(&self, command: On<BudgetId, ResetBudget>) -> Result<BudgetReset> {
-        self.check_budget_seen(command.id).await?;
-        let reset = BudgetCall::Reset {
-            budget_id: command.id,
-            command: command.command,
-        };
-        match self.ask_budget(reset).await? {
-            BudgetAnswer::Reset(reset) => {
-                self.budget_moved(command.id);
-                Ok(reset)
-            }
-            _ => Err(mixed_up()),
+pub(crate) async fn reset_budget(engine: &Engine, command: On<BudgetId, ResetBudget>) -> Result<BudgetReset> {
+    engine.check_budget_seen(command.id).await?;
+    let reset = BudgetCall::Reset {
+        budget_id: command.id,
+        command: command.command,
+    };
+    match engine.ask_budget(reset).await? {
+        BudgetAnswer::Reset(reset) => {
+            engine.budget_moved(command.id);
+            Ok(reset)
         }
+        _ => Err(mixed_up()),
     }
+}
 
-    async fn delete_budget(&self, id: BudgetId) -> Result<Deleted> {
-        self.check_budget_seen(id).await?;
-        match self.ask_budget(BudgetCall::Delete(id)).await? {
-            BudgetAnswer::Deleted(deleted) => {
-                self.shared.directory.limits.forget_all();
-                self.budget_moved(id);
-                Ok(deleted)
-            }
-            _ => Err(mixed_up()),
+pub(crate) async fn delete_budget(engine: &Engine, id: BudgetId) -> Result<Deleted> {
+    engine.check_budget_seen(id).await?;
+    match engine.ask_budget(BudgetCall::Delete(id)).await? {
+        BudgetAnswer::Deleted(deleted) => {
+            engine.shared.directory.limits.forget_all();
+            engine.budget_moved(id);
+            Ok(deleted)
         }
+        _ => Err(mixed_up()),
     }
+}
 
-    async fn charge_budget(&self, command: On<BudgetId, ChargeBudget>) -> Result<Reported> {
-        self.check_budget_seen(command.id).await?;
-        let charge = BudgetCall::Report {
-            budget_id: command.id,
-            report: report_of(command.command),
-        };
-        match self.ask_budget(charge).await? {
-            // Only an outbox needs to know that there is nobody left to tell.
-            BudgetAnswer::Reported(Reported::Gone) => Err(budget::not_found(command.id)),
-            BudgetAnswer::Reported(reported) => Ok(reported),
-            _ => Err(mixed_up()),
-        }
+pub(crate) async fn charge_budget(engine: &Engine, command: On<BudgetId, ChargeBudget>) -> Result<Reported> {
+    engine.check_budget_seen(command.id).await?;
+    let charge = BudgetCall::Report {
+        budget_id: command.id,
+        report: report_of(command.command),
+    };
+    match engine.ask_budget(charge).await? {
+        // Only an outbox needs to know that there is nobody left to tell.
+        BudgetAnswer::Reported(Reported::Gone) => Err(budget::not_found(command.id)),
+        BudgetAnswer::Reported(reported) => Ok(reported),
+        _ => Err(mixed_up()),
     }
 }
 

@@ -1,15 +1,16 @@
-//! The operations, a file per noun. Each file implements one trait of [`ff_core::fabric`].
+//! The operations, a module per noun of the table, a function per operation: load, decide, commit.
 
-mod budgets;
+pub(crate) mod budgets;
 pub(crate) mod flows;
-mod operate;
-mod quotas;
-mod reads;
+pub(crate) mod operate;
+pub(crate) mod quotas;
+pub(crate) mod reads;
 mod replay;
-mod signals;
-mod streams;
-mod submit;
-mod work;
-mod workers;
+pub(crate) mod signals;
+pub(crate) mod streams;
+pub(crate) mod submit;
+pub(crate) mod work;
+pub(crate) mod workers;
 
+pub(crate) use crate::scheduler::claims;
 pub(crate) use reads::{Parked, Throughput};

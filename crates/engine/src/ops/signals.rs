@@ -3,22 +3,20 @@
 mod approvals;
 mod deliver;
 
-use async_trait::async_trait;
 use ff_backend::load::Load;
 use ff_backend::query::{Cursor, Listing};
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::command::signal::{
-    Approval, Decide, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal,
+    Approval, Decide, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal, Verdict,
 };
-use ff_core::command::waitpoint::OpenWaitpoint;
+use ff_core::command::waitpoint::{OpenWaitpoint, ReadToken, ReadWaitpointToken};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Result, Signals};
-use ff_core::id::{ExecutionId, WaitpointId};
+use ff_core::fabric::{On, Result};
+use ff_core::id::ExecutionId;
 use ff_core::keyring::{RotateWaitpointSecret, Rotated};
 use ff_core::machine::{resume, waitpoint};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, RecordKey, Signal};
-use ff_core::token::WaitpointToken;
 use ff_core::view::SignalView;
 
 use crate::engine::{Engine, no_execution};
@@ -26,67 +24,74 @@ use crate::engine::{Engine, no_execution};
 /// Payloads of one page of signals; at least one signal is handed out.
 const PAGE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-#[async_trait]
-impl Signals for Engine {
-    async fn deliver_signal(&self, command: On<ExecutionId, SendSignal>) -> Result<Delivered> {
-        self.deliver(command.id, &command.command).await
-    }
+pub(crate) async fn deliver_signal(engine: &Engine, command: On<ExecutionId, SendSignal>) -> Result<Delivered> {
+    engine.deliver(command.id, &command.command).await
+}
 
-    async fn list_signals(&self, request: On<ExecutionId, PageRequest>) -> Result<Page<SignalView>> {
-        let On { id, command: page } = request;
-        let limit = page.limit()?;
-        self.visible(&self.read_execution(id).await?, id)?;
-        let scope = format!("signals/{id}");
-        let after = self.open_cursor(&page, &scope).await?;
-        let (signals, next) = self.signals_that_fit(id, after, limit).await?;
-        Ok(Page {
-            items: self.with_payloads(id, signals).await?,
-            next: self.sign_cursor(next, &scope).await?,
-        })
-    }
+pub(crate) async fn list_signals(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<SignalView>> {
+    let On { id, command: page } = request;
+    let limit = page.limit()?;
+    engine.visible(&engine.read_execution(id).await?, id)?;
+    let scope = format!("signals/{id}");
+    let after = engine.open_cursor(&page, &scope).await?;
+    let (signals, next) = engine.signals_that_fit(id, after, limit).await?;
+    Ok(Page {
+        items: engine.with_payloads(id, signals).await?,
+        next: engine.sign_cursor(next, &scope).await?,
+    })
+}
 
-    async fn resume_execution(&self, command: On<ExecutionId, ResumeExecution>) -> Result<ResumeOutcome> {
-        let On { id, command } = command;
-        self.change(id, |execution, context| {
+pub(crate) async fn resume_execution(
+    engine: &Engine,
+    command: On<ExecutionId, ResumeExecution>,
+) -> Result<ResumeOutcome> {
+    let On { id, command } = command;
+    engine
+        .change(id, |execution, context| {
             resume::resume_execution(execution, &command, context)
         })
         .await
-    }
+}
 
-    async fn list_pending_waitpoints(&self, id: ExecutionId) -> Result<Vec<OpenWaitpoint>> {
-        let snapshot = self.read_execution(id).await?;
-        let execution = self.visible(&snapshot, id)?;
-        let ring = self.key_ring().await?;
-        Ok(waitpoint::list_open(execution, ring.current_kid(), snapshot.now))
-    }
+pub(crate) async fn list_pending_waitpoints(engine: &Engine, id: ExecutionId) -> Result<Vec<OpenWaitpoint>> {
+    let snapshot = engine.read_execution(id).await?;
+    let execution = engine.visible(&snapshot, id)?;
+    let ring = engine.key_ring().await?;
+    Ok(waitpoint::list_open(execution, ring.current_kid(), snapshot.now))
+}
 
-    async fn read_waitpoint_token(&self, request: On<ExecutionId, WaitpointId>) -> Result<WaitpointToken> {
-        let On { id, command } = request;
-        self.check_id(id)?;
-        let key = RecordKey::Waitpoint(id, command);
-        let load = Load::records(id.partition(), [RecordKey::Execution(id), key.clone()]);
-        let snapshot = self.store().load(load).await?;
-        let execution = self.visible(&snapshot, id)?;
-        let found = waitpoint::known(snapshot.waitpoint(&key))?;
-        waitpoint::read_token(found, execution, &*self.key_ring().await?, snapshot.now)
-    }
+pub(crate) async fn read_waitpoint_token(
+    engine: &Engine,
+    request: On<ExecutionId, ReadWaitpointToken>,
+) -> Result<ReadToken> {
+    let On { id, command } = request;
+    engine.check_id(id)?;
+    let key = RecordKey::Waitpoint(id, command.waitpoint_id);
+    let load = Load::records(id.partition(), [RecordKey::Execution(id), key.clone()]);
+    let snapshot = engine.store().load(load).await?;
+    let execution = engine.visible(&snapshot, id)?;
+    let found = waitpoint::known(snapshot.waitpoint(&key))?;
+    let waitpoint_token = waitpoint::read_token(found, execution, &*engine.key_ring().await?, snapshot.now)?;
+    Ok(ReadToken { waitpoint_token })
+}
 
-    async fn decide(&self, command: On<ExecutionId, Decide>) -> Result<Delivered> {
-        self.deliver_decision(command.id, &command.command).await
-    }
+pub(crate) async fn approve(engine: &Engine, command: On<ExecutionId, Decide>) -> Result<Delivered> {
+    engine.deliver_decision(command, Verdict::Approve).await
+}
 
-    async fn approvals(&self, request: ListApprovals) -> Result<Page<Approval>> {
-        self.page_of_approvals(request).await
-    }
+pub(crate) async fn reject(engine: &Engine, command: On<ExecutionId, Decide>) -> Result<Delivered> {
+    engine.deliver_decision(command, Verdict::Reject).await
+}
 
-    async fn rotate_waitpoint_secret(&self, command: RotateWaitpointSecret) -> Result<Rotated> {
-        if self.caller.namespace.is_some() {
-            return Err(
-                Code::Forbidden.because("the signing keys belong to every namespace; this key reaches only one")
-            );
-        }
-        self.rotate_keys(&command).await
+pub(crate) async fn approvals(engine: &Engine, request: ListApprovals) -> Result<Page<Approval>> {
+    engine.page_of_approvals(request).await
+}
+
+pub(crate) async fn rotate_waitpoint_secret(engine: &Engine, command: RotateWaitpointSecret) -> Result<Rotated> {
+    if engine.caller.namespace.is_some() {
+        return Err(Code::Forbidden.because("the signing keys belong to every namespace; this key reaches only one"));
     }
+    engine.rotate_keys(&command).await
 }
 
 impl Engine {

@@ -1,12 +1,11 @@
 //! Reading the output of attempts: read_stream, tail_stream, read_summary.
 
-use async_trait::async_trait;
 use ff_backend::frames::{FrameRange, Frames};
 use ff_backend::load::Load;
 use ff_core::command::page::PageRequest;
 use ff_core::command::stream::{AttemptRef, ReadStream, StreamEnd, StreamPage, TailStream};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Result, Streams};
+use ff_core::fabric::{On, Result};
 use ff_core::frame::FrameId;
 use ff_core::machine::step::ClosedReason;
 use ff_core::name::ContentType;
@@ -22,42 +21,40 @@ use crate::engine::Engine;
 
 type Closed = Option<(Timestamp, ClosedReason)>;
 
-#[async_trait]
-impl Streams for Engine {
-    async fn read_stream(&self, request: On<AttemptRef, ReadStream>) -> Result<StreamPage> {
-        let On { id, command } = request;
-        let limit = check_limit(command.limit)?;
-        self.stream_page(range(id, command.from.as_from(), command.to.as_to(), limit))
-            .await
-    }
+pub(crate) async fn read_stream(engine: &Engine, request: On<AttemptRef, ReadStream>) -> Result<StreamPage> {
+    let On { id, command } = request;
+    let limit = check_limit(command.limit)?;
+    engine
+        .stream_page(range(id, command.from.as_from(), command.to.as_to(), limit))
+        .await
+}
 
-    async fn tail_stream(&self, request: On<AttemptRef, TailStream>) -> Result<StreamPage> {
-        let On { id, command } = request;
-        let mut watch = self.watch(command.wait)?;
-        let from = command.after.map_or(FrameId::START, FrameId::after);
-        let range = range(id, from, FrameId::END, check_limit(command.limit)?);
-        let stream = self.shared.streams.listen(id);
-        // A stream that never had a frame ends without a hint of its own. The history says it then, and whoever has seen
-        // a frame need not listen to it.
-        let partition = id.execution_id.partition();
-        let feed = command.after.is_none().then(|| self.shared.feeds.listen(partition));
-        loop {
-            let ring = first(stream.next_ring(), feed.as_ref().map(Ear::next_ring));
-            let page = self.stream_page(range.clone()).await?;
-            if !page.frames.is_empty() || page.closed.is_some() || !watch.wait(ring).await? {
-                return Ok(page);
-            }
+pub(crate) async fn tail_stream(engine: &Engine, request: On<AttemptRef, TailStream>) -> Result<StreamPage> {
+    let On { id, command } = request;
+    let mut watch = engine.watch(command.wait)?;
+    let from = command.after.map_or(FrameId::START, FrameId::after);
+    let range = range(id, from, FrameId::END, check_limit(command.limit)?);
+    let stream = engine.shared.streams.listen(id);
+    // A stream that never had a frame ends without a hint of its own. The history says it then, and whoever has seen
+    // a frame need not listen to it.
+    let partition = id.execution_id.partition();
+    let feed = command.after.is_none().then(|| engine.shared.feeds.listen(partition));
+    loop {
+        let ring = first(stream.next_ring(), feed.as_ref().map(Ear::next_ring));
+        let page = engine.stream_page(range.clone()).await?;
+        if !page.frames.is_empty() || page.closed.is_some() || !watch.wait(ring).await? {
+            return Ok(page);
         }
     }
+}
 
-    async fn read_summary(&self, attempt: AttemptRef) -> Result<Option<Payload>> {
-        let nothing = range(attempt, FrameId::END, FrameId::END, 1);
-        let (_, frames) = self.read_frames(nothing).await?;
-        Ok(frames.summary.map(|(document, _)| Payload {
-            bytes: document,
-            content_type: ContentType::json(),
-        }))
-    }
+pub(crate) async fn read_summary(engine: &Engine, attempt: AttemptRef) -> Result<Option<Payload>> {
+    let nothing = range(attempt, FrameId::END, FrameId::END, 1);
+    let (_, frames) = engine.read_frames(nothing).await?;
+    Ok(frames.summary.map(|(document, _)| Payload {
+        bytes: document,
+        content_type: ContentType::json(),
+    }))
 }
 
 impl Engine {

@@ -51,7 +51,6 @@ mod waitpoints;
 pub use duty::Duty;
 pub use poison::Poisoned;
 
-use ff_core::record::Actor;
 use futures::future::join4;
 
 use self::agenda::Agenda;
@@ -61,8 +60,8 @@ use self::liveness::Marks;
 use self::poison::Poison;
 use self::ranges::Ranges;
 use self::slots::Slots;
-use crate::caller::Caller;
 use crate::engine::Engine;
+use ff_core::caller::Caller;
 
 /// What the pump of a process has in hand.
 #[derive(Default)]
@@ -93,9 +92,6 @@ impl Engine {
 
     /// The engine acting for itself.
     fn pumping(&self) -> Engine {
-        self.acting_as(Caller {
-            actor: Actor::Engine,
-            namespace: None,
-        })
+        self.acting_as(Caller::engine())
     }
 }

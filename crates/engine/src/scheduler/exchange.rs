@@ -12,7 +12,7 @@ use ff_core::command::lease::{Renew, ReportUsage};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Result, Work};
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::time::Duration;
@@ -20,6 +20,7 @@ use futures::future::{join, join_all};
 
 use super::claim::{check_wait, check_want};
 use crate::engine::Engine;
+use crate::ops::work;
 
 /// Something of an exchange with its place in its list.
 type Placed<T> = (usize, T);
@@ -95,14 +96,14 @@ impl Engine {
         let frames = async {
             let mut answers = Vec::new();
             for (place, frame) in said.frames {
-                answers.push((place, self.append_frame(On::new(id, frame)).await));
+                answers.push((place, work::append_frame(self, On::new(id, frame)).await));
             }
             answers
         };
         let usage = async {
             let mut answers = Vec::new();
             for (place, usage) in said.usage {
-                answers.push((place, self.report_usage(On::new(id, usage)).await));
+                answers.push((place, work::report_usage(self, On::new(id, usage)).await));
             }
             answers
         };
@@ -114,7 +115,7 @@ impl Engine {
     }
 
     async fn renew_one(&self, id: ExecutionId, renew: Renew) -> RenewedLease {
-        let renewed = self.renew(On::new(id, renew)).await;
+        let renewed = work::renew(self, On::new(id, renew)).await;
         let stop = renewed.as_ref().ok().and_then(|renewed| renewed.stop_requested.clone());
         RenewedLease {
             execution_id: id,
@@ -125,19 +126,22 @@ impl Engine {
 
     async fn finish_one(&self, id: ExecutionId, how: Finish) -> Result<FinishedOutcome> {
         match how {
-            Finish::Complete(command) => self
-                .complete(On::new(id, command))
+            Finish::Complete(command) => work::complete(self, On::new(id, command))
                 .await
                 .map(FinishedOutcome::Completed),
-            Finish::Fail(command) => self.fail(On::new(id, command)).await.map(FinishedOutcome::Failed),
-            Finish::Release(command) => self.release(On::new(id, command)).await.map(FinishedOutcome::Released),
-            Finish::Delay(command) => self.delay(On::new(id, command)).await.map(FinishedOutcome::Delayed),
-            Finish::WaitChildren(command) => self
-                .wait_children(On::new(id, command))
+            Finish::Fail(command) => work::fail(self, On::new(id, command))
+                .await
+                .map(FinishedOutcome::Failed),
+            Finish::Release(command) => work::release(self, On::new(id, command))
+                .await
+                .map(FinishedOutcome::Released),
+            Finish::Delay(command) => work::delay(self, On::new(id, command))
+                .await
+                .map(FinishedOutcome::Delayed),
+            Finish::WaitChildren(command) => work::wait_children(self, On::new(id, command))
                 .await
                 .map(FinishedOutcome::WaitedChildren),
-            Finish::Suspend(command) => self
-                .suspend(On::new(id, *command))
+            Finish::Suspend(command) => work::suspend(self, On::new(id, *command))
                 .await
                 .map(FinishedOutcome::Suspended),
         }

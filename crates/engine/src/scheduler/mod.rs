@@ -23,7 +23,7 @@ mod block;
 mod candidate;
 mod causes;
 mod claim;
-mod claims;
+pub(crate) mod claims;
 mod cycle;
 mod desk;
 mod desks;

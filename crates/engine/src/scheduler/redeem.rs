@@ -1,4 +1,4 @@
-//! claim_from_grant and claim_from_reclaim_grant: a grant becomes a lease.
+//! claim_from_grant: a grant, of a claim or a reclaim, becomes a lease.
 
 use ff_backend::load::Snapshot;
 use ff_core::command::claim::{RedeemGrant, Task};
@@ -17,15 +17,6 @@ use super::cycle::Handed;
 use crate::engine::Engine;
 use crate::mint;
 
-/// Which of the two operations redeems the grant.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum GrantKind {
-    /// claim_from_grant.
-    Claim,
-    /// claim_from_reclaim_grant.
-    Reclaim,
-}
-
 /// A grant that is genuine and in the right hands.
 struct Opened {
     claims: GrantClaims,
@@ -35,9 +26,9 @@ struct Opened {
 
 impl Engine {
     /// Turns a grant into a lease, or answers the lease it was turned into before.
-    pub(super) async fn redeem_grant(&self, command: RedeemGrant, kind: GrantKind) -> Result<Task> {
+    pub(super) async fn redeem_grant(&self, command: RedeemGrant) -> Result<Task> {
         let lease_ttl = check_lease_ttl(command.lease_ttl.unwrap_or(LEASE_TTL_DEFAULT))?;
-        let opened = self.open_grant(&command, kind).await?;
+        let opened = self.open_grant(&command).await?;
         let claimant = Claimant {
             worker: command.worker,
             instance: command.instance,
@@ -53,8 +44,8 @@ impl Engine {
         }
     }
 
-    /// Checks signature, holder, time and kind. The caller learns little, the log all of it.
-    async fn open_grant(&self, command: &RedeemGrant, kind: GrantKind) -> Result<Opened> {
+    /// Checks signature, holder and time. The caller learns little, the log all of it.
+    async fn open_grant(&self, command: &RedeemGrant) -> Result<Opened> {
         let holder = GrantHolder {
             worker_id: command.worker.clone(),
             worker_instance_id: command.instance.clone(),
@@ -72,13 +63,6 @@ impl Engine {
             tracing::info!(%refusal, worker = %command.worker, instance = %command.instance, "a grant was refused");
             Rejection::from(refusal)
         })?;
-        if claims.reclaim != (kind == GrantKind::Reclaim) {
-            let GrantClaims {
-                execution_id, reclaim, ..
-            } = claims;
-            tracing::info!(%execution_id, reclaim, "a grant of the other kind was refused");
-            return Err(Rejection::from(GrantRefusal::OtherHolder));
-        }
         self.check_id(claims.execution_id)?;
         Ok(Opened { claims, expired })
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ff_core::fabric::Result;
 use ff_core::machine::claim::HandOut;
 use ff_core::name::{LaneId, Namespace};
-use ff_core::record::Actor;
 use ff_core::time::Timestamp;
 use futures::future::{join_all, try_join_all};
 
@@ -13,8 +12,8 @@ use super::cycle::{Cycle, End, Ended, Handed, Sought};
 use super::desk::{DeskKey, Next, Round, Served};
 use super::desks::Desks;
 use super::table::Table;
-use crate::caller::Caller;
 use crate::engine::Engine;
+use ff_core::caller::Caller;
 
 /// Somebody serves a desk. If they go away otherwise than by the desk's own word, it is told.
 struct Attendance<'d> {
@@ -35,10 +34,7 @@ impl Engine {
     /// Sends somebody to serve a desk.
     pub(super) fn staff_desk(&self, desk: Arc<DeskKey>) {
         // Everybody at the desk is served together, by whoever acts for none of them.
-        let engine = self.acting_as(Caller {
-            actor: Actor::Engine,
-            namespace: None,
-        });
+        let engine = self.acting_as(Caller::engine());
         self.host().spawn(Box::pin(engine.serve_desk(desk)));
     }
 

@@ -3,22 +3,24 @@
 use crate::command::flow::SetEdgeGroupPolicy;
 use crate::command::operator::Changed;
 use crate::error::{Code, Rejection};
+use crate::id::FlowId;
 use crate::machine::change::Change;
 use crate::machine::context::Context;
 use crate::machine::step::Step;
 use crate::record::{Dependencies, EdgeGroupPolicy, Execution};
 
-/// Says how the inbound edges of a member join, as long as none was applied.
+/// Says how the inbound edges of a member of `flow` join, as long as none was applied.
 pub fn set_policy(
     child: &Execution,
+    flow: FlowId,
     command: &SetEdgeGroupPolicy,
     context: &Context,
 ) -> Result<Step<Changed>, Rejection> {
     check_policy(command.policy)?;
     let mut change = Change::begin(child, context)?;
     let id = child.id;
-    if child.definition.flow.is_none() {
-        return Err(Code::ExecutionNotInFlow.because(format!("execution {id} is a member of no flow")));
+    if child.definition.flow != Some(flow) {
+        return Err(Code::ExecutionNotInFlow.because(format!("execution {id} is no member of flow {flow}")));
     }
     let dependencies = change.after.dependencies.clone().unwrap_or_else(no_edges);
     if dependencies.policy == command.policy {

@@ -17,7 +17,7 @@ use crate::pump::follow_up::Progress;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Closes the gate, after which no member is claimed. Members follow; with `wait` before this answers.
-pub(super) async fn cancel_flow(engine: &Engine, command: On<FlowId, CancelFlow>) -> Result<MemberCancellation> {
+pub(crate) async fn cancel_flow(engine: &Engine, command: On<FlowId, CancelFlow>) -> Result<MemberCancellation> {
     let On { id, command } = command;
     let rule = |loaded: flow::Loaded<'_>, context: &_| flow::cancel(loaded, &command, context);
     let mut cancelled = engine.change_flow(id, rule).await?;

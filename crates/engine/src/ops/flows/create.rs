@@ -8,7 +8,7 @@ use ff_core::record::RecordKey;
 
 use crate::engine::Engine;
 
-pub(super) async fn create_flow(engine: &Engine, command: CreateFlowWith) -> Result<CreatedFlow> {
+pub(crate) async fn create_flow(engine: &Engine, command: CreateFlowWith) -> Result<CreatedFlow> {
     engine.check_namespace(&command.definition.namespace)?;
     let flow_id = id_of(engine, command.flow_id).await?;
     let created = create_under(engine, flow_id, &command.definition).await?;

@@ -25,7 +25,7 @@ struct Place {
     edges: Option<String>,
 }
 
-pub(super) async fn list_edges(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<Edge>> {
+pub(crate) async fn list_edges(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<Edge>> {
     let On { id, command } = request;
     engine.read_flow(id).await?;
     let scope = format!("flow {id} edges");

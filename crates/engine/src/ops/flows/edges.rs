@@ -2,7 +2,7 @@
 
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::Listing;
-use ff_core::command::flow::{Applied, StageDependencyEdge, Staged};
+use ff_core::command::flow::{Applied, ApplyDependency, StageDependencyEdge, Staged};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
@@ -15,7 +15,7 @@ use super::members::read_executions;
 use crate::engine::Engine;
 use crate::picture::{absorb, group_counters, group_counts};
 
-pub(super) async fn stage(engine: &Engine, command: On<FlowId, StageDependencyEdge>) -> Result<Staged> {
+pub(crate) async fn stage_dependency_edge(engine: &Engine, command: On<FlowId, StageDependencyEdge>) -> Result<Staged> {
     let On { id, command } = command;
     let mut tries = engine.tries(RecordKey::Flow(id)).await;
     loop {
@@ -50,8 +50,14 @@ pub(super) async fn stage(engine: &Engine, command: On<FlowId, StageDependencyEd
     }
 }
 
-pub(super) async fn apply(engine: &Engine, command: On<FlowId, EdgeId>) -> Result<Applied> {
-    let On { id, command: edge_id } = command;
+pub(crate) async fn apply_dependency_to_child(
+    engine: &Engine,
+    command: On<FlowId, ApplyDependency>,
+) -> Result<Applied> {
+    let On {
+        id,
+        command: ApplyDependency { edge_id },
+    } = command;
     let key = RecordKey::Edge(edge_id);
     let mut tries = engine.tries(RecordKey::Flow(id)).await;
     loop {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::command::flow::{Assembly, CreateFlow, FlowGraph, GraphCreated, GraphPart};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, Result};
+use ff_core::fabric::Result;
 use ff_core::machine::graph::{self, Chunk, ChunkLoaded, Plan};
 use ff_core::machine::submit::{self, Known};
 use ff_core::machine::{Step, flow};
@@ -17,7 +17,7 @@ use super::site::Site;
 use crate::engine::Engine;
 
 /// Adds the members and dependencies that are missing. A repeated call goes on where the first one was interrupted.
-pub(super) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Result<GraphCreated> {
+pub(crate) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Result<GraphCreated> {
     engine.check_namespace(&command.flow.definition.namespace)?;
     let flow_id = create::id_of(engine, command.flow.flow_id).await?;
     let part = GraphPart {
@@ -40,7 +40,7 @@ pub(super) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Re
         builder.add(&missing, &site).await?;
     }
     if command.open && !(missing.is_empty() && site.was_opened()) {
-        engine.open_flow(flow_id).await?;
+        super::open_flow(engine, flow_id).await?;
     }
     Ok(GraphCreated {
         flow_id,

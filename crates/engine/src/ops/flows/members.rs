@@ -1,7 +1,7 @@
 //! add_execution_to_flow.
 
 use ff_backend::load::Snapshot;
-use ff_core::command::flow::Joined;
+use ff_core::command::flow::{AddExecution, Joined};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::machine::member;
@@ -10,10 +10,10 @@ use ff_core::record::RecordKey;
 use crate::engine::Engine;
 use crate::picture::absorb;
 
-pub(super) async fn add(engine: &Engine, command: On<FlowId, ExecutionId>) -> Result<Joined> {
+pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, AddExecution>) -> Result<Joined> {
     let On {
         id,
-        command: execution_id,
+        command: AddExecution { execution_id },
     } = command;
     let partition = engine.home_of(id);
     // The execution's turn: its own workers are who else may write it, while nothing here writes the flow.

@@ -27,88 +27,42 @@ mod site;
 
 pub(crate) use loaded::FlowRead;
 
-use async_trait::async_trait;
-use ff_core::command::flow::{
-    Applied, CancelFlow, CreateFlowWith, CreatedFlow, FlowGraph, GraphCreated, Joined, MemberCancellation, Opened,
-    SetEdgeGroupPolicy, StageDependencyEdge, Staged,
-};
+pub(crate) use cancel::cancel_flow;
+pub(crate) use create::create_flow;
+pub(crate) use edge_pages::list_edges;
+pub(crate) use edges::{apply_dependency_to_child, stage_dependency_edge};
+pub(crate) use graph::create_flow_graph;
+pub(crate) use members::add_execution_to_flow;
+pub(crate) use read::{get_flow, get_flow_tags, list_flows, list_groups, list_members};
+
+use ff_core::command::flow::{Opened, SetEdgeGroupPolicy};
 use ff_core::command::operator::{Changed, SetTags};
-use ff_core::command::page::{Page, PageRequest};
-use ff_core::fabric::{Flows, On, Result};
-use ff_core::id::{EdgeId, ExecutionId, FlowId};
+use ff_core::fabric::{On, Result};
+use ff_core::id::FlowId;
 use ff_core::machine::{flow, group};
-use ff_core::record::{Edge, Tags};
-use ff_core::view::{ExecutionView, FlowView, GroupView, ListFlows};
 
 use crate::engine::Engine;
 
-#[async_trait]
-impl Flows for Engine {
-    async fn create_flow(&self, command: CreateFlowWith) -> Result<CreatedFlow> {
-        create::create_flow(self, command).await
-    }
+pub(crate) async fn open_flow(engine: &Engine, id: FlowId) -> Result<Opened> {
+    engine.change_flow(id, flow::open).await
+}
 
-    async fn add_execution_to_flow(&self, command: On<FlowId, ExecutionId>) -> Result<Joined> {
-        members::add(self, command).await
-    }
+pub(crate) async fn set_edge_group_policy(engine: &Engine, command: On<FlowId, SetEdgeGroupPolicy>) -> Result<Changed> {
+    let On { id: flow, command } = command;
+    engine
+        .change(command.execution_id, |child, context| {
+            group::set_policy(child, flow, &command, context)
+        })
+        .await
+}
 
-    async fn create_flow_graph(&self, command: FlowGraph) -> Result<GraphCreated> {
-        graph::create_flow_graph(self, command).await
-    }
+pub(crate) async fn set_flow_tags(engine: &Engine, command: On<FlowId, SetTags>) -> Result<Changed> {
+    let On { id, command } = command;
+    engine
+        .change_flow(id, |loaded, context| flow::set_tags(loaded, &command, context))
+        .await
+}
 
-    async fn open_flow(&self, id: FlowId) -> Result<Opened> {
-        self.change_flow(id, flow::open).await
-    }
-
-    async fn stage_dependency_edge(&self, command: On<FlowId, StageDependencyEdge>) -> Result<Staged> {
-        edges::stage(self, command).await
-    }
-
-    async fn apply_dependency_to_child(&self, command: On<FlowId, EdgeId>) -> Result<Applied> {
-        edges::apply(self, command).await
-    }
-
-    async fn set_edge_group_policy(&self, command: On<ExecutionId, SetEdgeGroupPolicy>) -> Result<Changed> {
-        let On { id, command } = command;
-        self.change(id, |child, context| group::set_policy(child, &command, context))
-            .await
-    }
-
-    async fn cancel_flow(&self, command: On<FlowId, CancelFlow>) -> Result<MemberCancellation> {
-        cancel::cancel_flow(self, command).await
-    }
-
-    async fn get_flow(&self, id: FlowId) -> Result<FlowView> {
-        read::get_flow(self, id).await
-    }
-
-    async fn list_flows(&self, request: ListFlows) -> Result<Page<FlowView>> {
-        read::list_flows(self, request).await
-    }
-
-    async fn list_members(&self, request: On<FlowId, PageRequest>) -> Result<Page<ExecutionView>> {
-        read::list_members(self, request).await
-    }
-
-    async fn list_edges(&self, request: On<FlowId, PageRequest>) -> Result<Page<Edge>> {
-        edge_pages::list_edges(self, request).await
-    }
-
-    async fn list_groups(&self, request: On<FlowId, PageRequest>) -> Result<Page<GroupView>> {
-        read::list_groups(self, request).await
-    }
-
-    async fn get_flow_tags(&self, id: FlowId) -> Result<Tags> {
-        read::get_tags(self, id).await
-    }
-
-    async fn set_flow_tags(&self, command: On<FlowId, SetTags>) -> Result<Changed> {
-        let On { id, command } = command;
-        self.change_flow(id, |loaded, context| flow::set_tags(loaded, &command, context))
-            .await
-    }
-
-    async fn delete_flow(&self, id: FlowId) -> Result<Changed> {
-        self.change_flow(id, flow::request_delete).await
-    }
+pub(crate) async fn delete_flow(engine: &Engine, id: FlowId) -> Result<Changed> {
+    engine.change_flow(id, flow::request_delete).await
 }

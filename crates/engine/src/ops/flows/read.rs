@@ -2,6 +2,7 @@
 
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{FlowFilter, Listing};
+use ff_core::command::operator::Tagged;
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::fabric::{On, Result};
 use ff_core::id::FlowId;
@@ -14,18 +15,19 @@ use super::FlowRead;
 use crate::engine::Engine;
 use crate::picture::{group_counters, group_counts};
 
-pub(super) async fn get_flow(engine: &Engine, id: FlowId) -> Result<FlowView> {
+pub(crate) async fn get_flow(engine: &Engine, id: FlowId) -> Result<FlowView> {
     let snapshot = engine.read_flow(id).await?;
     Ok(view(engine.visible_flow(&snapshot, id)?))
 }
 
-pub(super) async fn get_tags(engine: &Engine, id: FlowId) -> Result<Tags> {
+pub(crate) async fn get_flow_tags(engine: &Engine, id: FlowId) -> Result<Tagged> {
     let snapshot = engine.read_flow(id).await?;
-    Ok(Tags::clone(&engine.visible_flow(&snapshot, id)?.flow.tags))
+    let tags = Tags::clone(&engine.visible_flow(&snapshot, id)?.flow.tags);
+    Ok(Tagged { tags })
 }
 
 /// Each flow is read on its own: its counters are beside it. One that is deleted meanwhile is left out.
-pub(super) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Page<FlowView>> {
+pub(crate) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Page<FlowView>> {
     let filter = FlowFilter {
         namespace: engine.namespace_to_read(request.namespace)?,
         kind: request.kind,
@@ -46,7 +48,7 @@ pub(super) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Pa
     Ok(Page { items, next })
 }
 
-pub(super) async fn list_members(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<ExecutionView>> {
+pub(crate) async fn list_members(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<ExecutionView>> {
     let page = members(engine, &request, "members").await?;
     Ok(Page {
         items: engine.execution_views(&page.items).await?,
@@ -55,7 +57,7 @@ pub(super) async fn list_members(engine: &Engine, request: On<FlowId, PageReques
 }
 
 /// A page may be short: members without inbound edges are left out.
-pub(super) async fn list_groups(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<GroupView>> {
+pub(crate) async fn list_groups(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<GroupView>> {
     let page = members(engine, &request, "groups").await?;
     let joined: Vec<_> = page
         .items

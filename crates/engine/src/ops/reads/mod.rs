@@ -28,9 +28,8 @@ pub(crate) use history::attempt_in;
 pub(crate) use throughput::Throughput;
 pub(crate) use watch::Parked;
 
-use async_trait::async_trait;
 use ff_core::command::page::{ListOf, Page, PageRequest};
-use ff_core::fabric::{On, Reads, Result};
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
 use ff_core::record::{Attempt, HistoryLine};
@@ -38,45 +37,42 @@ use ff_core::view::{Events, ExecutionView, Explanation, LaneView, ListExecutions
 
 use crate::engine::Engine;
 
-#[async_trait]
-impl Reads for Engine {
-    async fn get_execution(&self, id: ExecutionId) -> Result<ExecutionView> {
-        self.view_execution(id).await
-    }
+pub(crate) async fn get_execution(engine: &Engine, id: ExecutionId) -> Result<ExecutionView> {
+    engine.view_execution(id).await
+}
 
-    async fn get_state(&self, id: ExecutionId) -> Result<StateView> {
-        self.view_state(id).await
-    }
+pub(crate) async fn get_state(engine: &Engine, id: ExecutionId) -> Result<StateView> {
+    engine.view_state(id).await
+}
 
-    async fn get_result(&self, id: ExecutionId) -> Result<Payload> {
-        self.read_result(id).await
-    }
+pub(crate) async fn get_result(engine: &Engine, id: ExecutionId) -> Result<Payload> {
+    engine.read_result(id).await
+}
 
-    async fn wait_for_end(&self, request: On<ExecutionId, WaitForEnd>) -> Result<StateView> {
-        self.await_end(request.id, request.command.wait).await
-    }
+pub(crate) async fn wait_for_end(engine: &Engine, request: On<ExecutionId, WaitForEnd>) -> Result<StateView> {
+    engine.await_end(request.id, request.command.wait).await
+}
 
-    async fn list_executions(&self, request: ListExecutions) -> Result<Page<ExecutionView>> {
-        self.page_of_executions(request).await
-    }
+pub(crate) async fn list_executions(engine: &Engine, request: ListExecutions) -> Result<Page<ExecutionView>> {
+    engine.page_of_executions(request).await
+}
 
-    async fn get_history(&self, request: On<ExecutionId, PageRequest>) -> Result<Page<HistoryLine>> {
-        self.page_of_history(request.id, request.command).await
-    }
+pub(crate) async fn get_history(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<HistoryLine>> {
+    engine.page_of_history(request.id, request.command).await
+}
 
-    async fn list_attempts(&self, request: On<ExecutionId, PageRequest>) -> Result<Page<Attempt>> {
-        self.page_of_attempts(request.id, request.command).await
-    }
+pub(crate) async fn list_attempts(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<Attempt>> {
+    engine.page_of_attempts(request.id, request.command).await
+}
 
-    async fn explain(&self, id: ExecutionId) -> Result<Explanation> {
-        self.explain_execution(id).await
-    }
+pub(crate) async fn explain(engine: &Engine, id: ExecutionId) -> Result<Explanation> {
+    engine.explain_execution(id).await
+}
 
-    async fn list_lanes(&self, request: ListOf) -> Result<Page<LaneView>> {
-        self.page_of_lanes(request).await
-    }
+pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<LaneView>> {
+    engine.page_of_lanes(request).await
+}
 
-    async fn events(&self, request: ReadEvents) -> Result<Events> {
-        self.read_events(request).await
-    }
+pub(crate) async fn events(engine: &Engine, request: ReadEvents) -> Result<Events> {
+    engine.read_events(request).await
 }

@@ -1,8 +1,8 @@
 //! deliver_signal, approve, reject: a signal arrives at a waitpoint.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_core::command::signal::{Decide, Delivered, SendSignal};
-use ff_core::fabric::Result;
+use ff_core::command::signal::{Decide, Delivered, SendSignal, Verdict};
+use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::machine::signal::{Target, authenticate};
 use ff_core::machine::{Context, Step, approval, signal, waitpoint};
@@ -82,13 +82,18 @@ impl Engine {
         .await
     }
 
-    pub(super) async fn deliver_decision(&self, id: ExecutionId, command: &Decide) -> Result<Delivered> {
+    pub(super) async fn deliver_decision(
+        &self,
+        decision: On<ExecutionId, Decide>,
+        verdict: Verdict,
+    ) -> Result<Delivered> {
+        let On { id, command } = decision;
         self.check_id(id)?;
         let key = command.idempotency_key.as_ref();
         let address = Address::new(id, command.waitpoint_id, command.signal_id, key);
         let snapshot = self.store().load(address.load()).await?;
         self.commit_signal(snapshot, &address, |target, context| {
-            approval::decide(target, command, context)
+            approval::decide(target, verdict, &command, context)
         })
         .await
     }

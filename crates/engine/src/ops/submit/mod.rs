@@ -12,48 +12,46 @@ mod create;
 mod member;
 mod place;
 
-use async_trait::async_trait;
-use ff_core::command::operator::{Changed, SetTags};
+use ff_core::command::operator::{Changed, SetTags, Tagged};
 use ff_core::command::submit::{CreateExecution, Created};
-use ff_core::fabric::{On, Result, Submit};
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::machine::operator;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Tags};
+use ff_core::record::BlobKey;
 
 use crate::engine::Engine;
 use crate::fault::internal;
 
-#[async_trait]
-impl Submit for Engine {
-    async fn create_execution(&self, command: CreateExecution) -> Result<Created> {
-        self.check_submission(&command)?;
-        let place = self.place(&command, self.store_time().await?)?;
-        self.submit(&command, place).await
-    }
+pub(crate) async fn create_execution(engine: &Engine, command: CreateExecution) -> Result<Created> {
+    engine.check_submission(&command)?;
+    let place = engine.place(&command, engine.store_time().await?)?;
+    engine.submit(&command, place).await
+}
 
-    async fn create_executions(&self, commands: Vec<CreateExecution>) -> Result<Vec<Result<Created>>> {
-        self.submit_batch(&commands).await
-    }
+pub(crate) async fn create_executions(engine: &Engine, commands: Vec<CreateExecution>) -> Result<Vec<Result<Created>>> {
+    engine.submit_batch(&commands).await
+}
 
-    async fn set_tags(&self, command: On<ExecutionId, SetTags>) -> Result<Changed> {
-        self.change(command.id, |execution, context| {
+pub(crate) async fn set_tags(engine: &Engine, command: On<ExecutionId, SetTags>) -> Result<Changed> {
+    engine
+        .change(command.id, |execution, context| {
             operator::set_tags(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn get_tags(&self, id: ExecutionId) -> Result<Tags> {
-        let snapshot = self.read_execution(id).await?;
-        Ok((*self.visible(&snapshot, id)?.tags).clone())
-    }
+pub(crate) async fn get_tags(engine: &Engine, id: ExecutionId) -> Result<Tagged> {
+    let snapshot = engine.read_execution(id).await?;
+    let tags = (*engine.visible(&snapshot, id)?.tags).clone();
+    Ok(Tagged { tags })
+}
 
-    async fn get_input(&self, id: ExecutionId) -> Result<Payload> {
-        self.check_id(id)?;
-        let input = BlobKey::Input(id);
-        let mut snapshot = self.store().load(Self::load_of(id).with_blobs([input])).await?;
-        self.visible(&snapshot, id)?;
-        let input = snapshot.blobs.remove(&input);
-        input.ok_or_else(|| internal(&format!("execution {id} has no input")))
-    }
+pub(crate) async fn get_input(engine: &Engine, id: ExecutionId) -> Result<Payload> {
+    engine.check_id(id)?;
+    let input = BlobKey::Input(id);
+    let mut snapshot = engine.store().load(Engine::load_of(id).with_blobs([input])).await?;
+    engine.visible(&snapshot, id)?;
+    let input = snapshot.blobs.remove(&input);
+    input.ok_or_else(|| internal(&format!("execution {id} has no input")))
 }

@@ -12,7 +12,6 @@ mod frames;
 mod suspend;
 mod usage;
 
-use async_trait::async_trait;
 use ff_backend::load::Snapshot;
 use ff_core::command::budget::Reported;
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
@@ -22,79 +21,82 @@ use ff_core::command::lease::{
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
-use ff_core::fabric::{On, Result, Work};
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::machine::{Context, fail, lease};
 use ff_core::record::Execution;
 
 use crate::engine::{Engine, as_worker};
 
-#[async_trait]
-impl Work for Engine {
-    async fn renew(&self, command: On<ExecutionId, Renew>) -> Result<Renewed> {
-        self.change_held(command.id, |execution, context| {
+pub(crate) async fn renew(engine: &Engine, command: On<ExecutionId, Renew>) -> Result<Renewed> {
+    engine
+        .change_held(command.id, |execution, context| {
             lease::renew(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn release(&self, command: On<ExecutionId, Release>) -> Result<LetGo> {
-        self.change_held(command.id, |execution, context| {
+pub(crate) async fn release(engine: &Engine, command: On<ExecutionId, Release>) -> Result<LetGo> {
+    engine
+        .change_held(command.id, |execution, context| {
             lease::release(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn update_progress(&self, command: On<ExecutionId, UpdateProgress>) -> Result<()> {
-        self.change_held(command.id, |execution, context| {
+pub(crate) async fn update_progress(engine: &Engine, command: On<ExecutionId, UpdateProgress>) -> Result<()> {
+    engine
+        .change_held(command.id, |execution, context| {
             lease::update_progress(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn complete(&self, command: On<ExecutionId, Complete>) -> Result<Completed> {
-        self.end_held(command.id, |execution, context| {
+pub(crate) async fn complete(engine: &Engine, command: On<ExecutionId, Complete>) -> Result<Completed> {
+    engine
+        .end_held(command.id, |execution, context| {
             lease::complete(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn fail(&self, command: On<ExecutionId, Fail>) -> Result<Failed> {
-        self.end_held(command.id, |execution, context| {
+pub(crate) async fn fail(engine: &Engine, command: On<ExecutionId, Fail>) -> Result<Failed> {
+    engine
+        .end_held(command.id, |execution, context| {
             fail::fail(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn delay(&self, command: On<ExecutionId, DelayUntil>) -> Result<LetGo> {
-        self.change_held(command.id, |execution, context| {
+pub(crate) async fn delay(engine: &Engine, command: On<ExecutionId, DelayUntil>) -> Result<LetGo> {
+    engine
+        .change_held(command.id, |execution, context| {
             lease::delay(execution, &command.command, context)
         })
         .await
-    }
+}
 
-    async fn wait_children(&self, command: On<ExecutionId, WaitChildren>) -> Result<WaitedChildren> {
-        self.wait_for_children(command.id, &command.command).await
-    }
+pub(crate) async fn wait_children(engine: &Engine, command: On<ExecutionId, WaitChildren>) -> Result<WaitedChildren> {
+    engine.wait_for_children(command.id, &command.command).await
+}
 
-    async fn suspend(&self, command: On<ExecutionId, Suspend>) -> Result<SuspendedTask> {
-        self.suspend_task(command.id, &command.command).await
-    }
+pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) -> Result<SuspendedTask> {
+    engine.suspend_task(command.id, &command.command).await
+}
 
-    async fn create_pending_waitpoint(
-        &self,
-        command: On<ExecutionId, CreatePendingWaitpoint>,
-    ) -> Result<IssuedWaitpoint> {
-        self.issue_pending_waitpoint(command.id, &command.command).await
-    }
+pub(crate) async fn create_pending_waitpoint(
+    engine: &Engine,
+    command: On<ExecutionId, CreatePendingWaitpoint>,
+) -> Result<IssuedWaitpoint> {
+    engine.issue_pending_waitpoint(command.id, &command.command).await
+}
 
-    async fn report_usage(&self, command: On<ExecutionId, ReportUsage>) -> Result<Reported> {
-        self.charge_usage(command.id, command.command).await
-    }
+pub(crate) async fn report_usage(engine: &Engine, command: On<ExecutionId, ReportUsage>) -> Result<Reported> {
+    engine.charge_usage(command.id, command.command).await
+}
 
-    async fn append_frame(&self, command: On<ExecutionId, AppendFrame>) -> Result<AppendedFrame> {
-        self.stream_frame(command.id, command.command).await
-    }
+pub(crate) async fn append_frame(engine: &Engine, command: On<ExecutionId, AppendFrame>) -> Result<AppendedFrame> {
+    engine.stream_frame(command.id, command.command).await
 }
 
 impl Engine {

@@ -1,0 +1,29 @@
+//! The engine's door to each operation, made from the table: the caller's role is checked here, once, and the function of
+//! the operation's name does the rest.
+
+use async_trait::async_trait;
+use ff_core::fabric::types::*;
+use ff_core::fabric::{Fabric, Result, op};
+use ff_core::{argument, outcome};
+
+use crate::engine::Engine;
+use crate::ops;
+
+macro_rules! doors {
+    ($($noun:ident { $(
+        $(#[doc = $doc:literal])+
+        $name:ident: $method:ident $path:literal, $who:ident $(or $holder:ident)?, $body:ident, $take:tt => $give:tt;
+    )+ })+) => {
+        #[async_trait]
+        impl Fabric for Engine {
+            $($(
+                async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)> {
+                    self.caller.check(&op::$name)?;
+                    ops::$noun::$name(self, command).await
+                }
+            )+)+
+        }
+    };
+}
+
+ff_core::operations!(doors);
