@@ -325,6 +325,9 @@ macro_rules! fabric_cases {
             inputs {
                 a_child_is_handed_the_results_it_asked_for,
                 a_child_is_handed_the_last_success_of_its_upstream,
+                what_a_child_is_not_handed_is_named_and_can_be_read,
+                a_holder_reads_the_last_success_of_its_upstreams_only,
+                a_lease_that_only_reads_is_used,
                 a_child_has_one_input_of_a_name,
                 a_later_part_gives_a_child_no_second_input_of_a_name,
             }
