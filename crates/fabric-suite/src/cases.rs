@@ -334,6 +334,7 @@ macro_rules! fabric_cases {
             cancellations {
                 cancel_all_reaches_members_in_every_state,
                 a_cancellation_that_waits_has_reached_every_member,
+                a_cancellation_waits_at_most_30_seconds,
                 a_repeated_cancellation_gets_the_first_answer,
                 a_flow_without_open_members_is_not_cancelled,
                 cancel_pending_lets_running_members_finish,
