@@ -129,6 +129,15 @@ pub enum LaneOrder {
     Strict,
 }
 
+/// A result of an upstream that a task was not handed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OmittedInput {
+    /// The name it would have been handed under.
+    pub name: DataRef,
+    /// The upstream whose result it is.
+    pub execution_id: ExecutionId,
+}
+
 /// A leased execution with all a worker needs to run it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
@@ -151,6 +160,9 @@ pub struct Task {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub inputs: BTreeMap<DataRef, Payload>,
+    /// Results that did not fit, by name: the holder reads each of them under its fence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs_omitted: Vec<OmittedInput>,
     /// The user's labels.
     #[serde(default)]
     pub tags: Tags,

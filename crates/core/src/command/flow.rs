@@ -7,6 +7,7 @@ use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::{DataRef, FlowKind, Namespace, RequestId};
 use crate::policy::Retention;
 use crate::record::{CancelFlowPolicy, DependencyKind, EdgeGroupPolicy, Fence, Tags};
+use crate::time::Duration;
 use crate::wire;
 
 /// Creates a flow.
@@ -87,9 +88,9 @@ pub struct CancelFlow {
     pub reason: String,
     /// What happens to its members.
     pub policy: CancelFlowPolicy,
-    /// Answer only when every member was reached.
-    #[serde(default)]
-    pub wait: bool,
+    /// How long the answer may wait until every member was reached, at most 30 s.
+    #[serde(rename = "wait_ms", default)]
+    pub wait: Duration,
 }
 
 /// What became of a flow's cancellation, with some of the members it concerned.

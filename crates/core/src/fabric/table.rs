@@ -354,9 +354,10 @@ macro_rules! operations {
                 get_state: GET "/executions/{execution_id}/state", reader, Small,
                     (of ExecutionId) => (StateView);
 
-                /// The result of an execution whose last end was a success.
+                /// What an execution was completed with, while its last end was a success. Who holds the lease of a child of it
+                /// is answered what its last success left, whatever came after: that is what the child is handed.
                 get_result: GET "/executions/{execution_id}/result", submitter or holder, Small,
-                    (of ExecutionId) => (bytes);
+                    (on ExecutionId, GetResult) => (bytes);
 
                 /// Waits for an execution to end, and says where it stands then.
                 wait_for_end: GET "/executions/{execution_id}/wait", reader, Small,

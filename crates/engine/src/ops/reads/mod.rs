@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `get` | get_execution, get_state, get_result |
+//! | `get`, `result` | get_execution, get_state; get_result |
 //! | `list` | list_executions, and views of executions for other listings |
 //! | `history` | get_history, list_attempts |
 //! | `explain` | explain |
@@ -18,6 +18,7 @@ mod history;
 mod lanes;
 mod list;
 mod positions;
+mod result;
 mod scene;
 mod throughput;
 mod view;
@@ -33,7 +34,9 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
 use ff_core::record::{Attempt, HistoryLine};
-use ff_core::view::{Events, ExecutionView, Explanation, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd};
+use ff_core::view::{
+    Events, ExecutionView, Explanation, GetResult, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd,
+};
 
 use crate::engine::Engine;
 
@@ -45,8 +48,8 @@ pub(crate) async fn get_state(engine: &Engine, id: ExecutionId) -> Result<StateV
     engine.view_state(id).await
 }
 
-pub(crate) async fn get_result(engine: &Engine, id: ExecutionId) -> Result<Payload> {
-    engine.read_result(id).await
+pub(crate) async fn get_result(engine: &Engine, request: On<ExecutionId, GetResult>) -> Result<Payload> {
+    engine.read_result(request.id, request.command).await
 }
 
 pub(crate) async fn wait_for_end(engine: &Engine, request: On<ExecutionId, WaitForEnd>) -> Result<StateView> {
