@@ -69,7 +69,7 @@ fn acts_until(execution: &Execution) -> Option<Timestamp> {
     earliest([
         Some(lease.expires_at),
         lease.timeout_at,
-        lease.stop.as_ref().map(|stop| stop.cancel_at),
+        lease.stop().map(|stop| stop.cancel_at),
         execution.deadline_at,
     ])
 }
