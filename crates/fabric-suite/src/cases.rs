@@ -13,6 +13,7 @@ macro_rules! fabric_cases {
                 an_id_given_by_the_caller_is_kept,
                 the_same_id_and_content_is_a_duplicate,
                 the_same_id_with_other_content_already_exists,
+                an_id_of_another_namespace_already_exists_and_nothing_is_said_of_it,
                 an_idempotency_key_answers_the_first_execution,
                 a_key_is_unique_per_namespace,
                 a_key_of_a_member_is_unique_per_flow,
