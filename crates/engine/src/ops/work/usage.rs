@@ -17,7 +17,6 @@ use ff_core::record::{Actor, Attempt, Record, RecordKey};
 
 use crate::engine::Engine;
 use crate::fault::internal;
-use crate::mint;
 use crate::tries::Tries;
 
 /// The effect that waits in the outbox, and what is to be sent of it; `None` when it has arrived.
@@ -68,7 +67,7 @@ impl Engine {
                 None => tries.read(Self::load_of(id)).await?,
             };
             // Every try has an effect of its own: what a lost one recorded may have arrived already.
-            command.effect_id = EffectId::from_uuid(mint::ordered(self.host(), snapshot.now));
+            command.effect_id = EffectId::from_uuid(self.mint(snapshot.now));
             let execution = self.visible(&snapshot, id)?;
             let step = match lease::report_usage(execution, command, &self.worker_context(&snapshot, execution)) {
                 Ok(step) if step.outcome == UsageRecorded::Now || !from_memory => step,
