@@ -39,11 +39,13 @@ pub enum Fault {
     AnswerLost,
     /// The store forgets its last writes.
     Failover,
+    /// Of what was to be handed out, only a part is.
+    ClaimCut,
 }
 
 impl Fault {
     /// Every kind.
-    pub const ALL: [Fault; 16] = [
+    pub const ALL: [Fault; 17] = [
         Fault::ErrorBefore,
         Fault::RequestLost,
         Fault::ReplyLost,
@@ -60,6 +62,7 @@ impl Fault {
         Fault::WorkerStall,
         Fault::AnswerLost,
         Fault::Failover,
+        Fault::ClaimCut,
     ];
 }
 
@@ -84,6 +87,10 @@ pub(super) const QUARREL_LENGTH: u32 = 60;
 const HINTS_LOST: u64 = 1_000;
 /// Answers in 10,000 that do not reach their caller.
 const ANSWERS_LOST: u64 = 150;
+
+/// Reservations in 10,000 that are answered in part. No fault: a store whose partitions are asked one by one may do so at any
+/// time, and does so in any weather.
+const CLAIMS_CUT: u64 = 2_500;
 
 /// Whether anything goes wrong at all. Bad until it is told to clear up.
 #[derive(Debug, Default)]
@@ -122,6 +129,11 @@ impl Weather {
     /// Whether a quarrel begins with the next commit.
     pub(super) fn quarrels(&self, luck: &Luck) -> bool {
         luck.per_myriad(QUARRELS) && self.is_bad()
+    }
+
+    /// Whether the next reservation is answered in part.
+    pub(super) fn cuts_claim(&self, luck: &Luck) -> bool {
+        luck.per_myriad(CLAIMS_CUT)
     }
 
     /// Whether the next hint is lost.

@@ -243,8 +243,16 @@ impl Backend for Faulty {
         done.unwrap_or_else(lost)
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        self.through("reserve", |_| self.inner.reserve(ask)).await?
+    async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+        let wanted = ask.claimants.len();
+        let cut = wanted > 1 && self.weather.cuts_claim(&self.luck);
+        if cut {
+            self.struck(Fault::ClaimCut, "reserve");
+            ask.claimants.truncate(1 + self.luck.index(wanted - 1));
+        }
+        let mut handful = self.through("reserve", |_| self.inner.reserve(ask)).await??;
+        handful.cut |= cut;
+        Ok(handful)
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {
