@@ -305,18 +305,29 @@ fn the_policy_is_fixed_once_an_edge_was_applied() {
     let mut store = Store::started(Assembly::Open);
     store.add(1, &[]);
     let (free, bound) = (store.add(2, &[]), store.add(3, &[1]));
-    let command = SetEdgeGroupPolicy { policy: LET_RUN };
-    let set = |store: &Store, child| group::set_policy(&store.execution(child), &command, &store.context());
+    let command = |execution_id| SetEdgeGroupPolicy {
+        execution_id,
+        policy: LET_RUN,
+    };
+    let flow = store.flow().unwrap().id;
+    let set =
+        |store: &Store, child| group::set_policy(&store.execution(child), flow, &command(child), &store.context());
     assert_eq!(set(&store, free).unwrap().outcome, Changed::Now);
     assert_eq!(refusal(set(&store, bound)), Code::GroupPolicyFixed);
     let nobody = SetEdgeGroupPolicy {
+        execution_id: free,
         policy: EdgeGroupPolicy::Quorum {
             k: 0,
             on_satisfied: OnSatisfied::LetRun,
         },
     };
     assert_eq!(
-        refusal(group::set_policy(&store.execution(free), &nobody, &store.context())),
+        refusal(group::set_policy(
+            &store.execution(free),
+            flow,
+            &nobody,
+            &store.context()
+        )),
         Code::InvalidInput
     );
 }

@@ -1,5 +1,6 @@
 //! Executions that were there before the flow they are added to.
 
+use ff_core::command::flow::AddExecution;
 use ff_core::command::operator::Changed;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
@@ -101,6 +102,10 @@ pub(crate) async fn an_execution_that_is_kept_for_ever_keeps_its_flow(harness: &
 }
 
 async fn adopt(scene: &Scene<'_>, flow: FlowId, id: ExecutionId) {
-    scene.fabric.add_execution_to_flow(On::new(flow, id)).await.unwrap();
+    scene
+        .fabric
+        .add_execution_to_flow(On::new(flow, AddExecution { execution_id: id }))
+        .await
+        .unwrap();
     scene.settle().await;
 }

@@ -52,7 +52,6 @@ pub(crate) async fn a_decision_is_made_once(harness: &dyn Harness) {
     let (task, waitpoint) = asking(&scene).await;
     let decide = || Decide {
         waitpoint_id: waitpoint.waitpoint_id,
-        verdict: Verdict::Approve,
         payload: Payload::default(),
         idempotency_key: Some(IdempotencyKey::parse("mine").unwrap()),
         signal_id: SignalId::from_uuid(fresh()),
@@ -60,10 +59,14 @@ pub(crate) async fn a_decision_is_made_once(harness: &dyn Harness) {
     let first = decide();
     scene
         .fabric
-        .decide(On::new(task.execution_id, first.clone()))
+        .approve(On::new(task.execution_id, first.clone()))
         .await
         .unwrap();
-    let again = scene.fabric.decide(On::new(task.execution_id, decide())).await.unwrap();
+    let again = scene
+        .fabric
+        .approve(On::new(task.execution_id, decide()))
+        .await
+        .unwrap();
     assert_eq!(
         again,
         Delivered::Duplicate {

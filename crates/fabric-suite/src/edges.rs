@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_core::command::claim::Task;
-use ff_core::command::flow::{Applied, StageDependencyEdge, WaitChildren, WaitedChildren};
+use ff_core::command::flow::{Applied, ApplyDependency, StageDependencyEdge, WaitChildren, WaitedChildren};
 use ff_core::command::lease::Completed;
 use ff_core::command::page::PageRequest;
 use ff_core::command::submit::CreateExecution;
@@ -40,7 +40,14 @@ pub(crate) async fn a_staged_dependency_counts_once_it_is_applied(harness: &dyn 
     };
     let staged = scene.fabric.stage_dependency_edge(On::new(flow, later)).await.unwrap();
     assert_eq!(scene.state(child).await, PublicState::Waiting);
-    let apply = || scene.fabric.apply_dependency_to_child(On::new(flow, staged.edge_id));
+    let apply = || {
+        scene.fabric.apply_dependency_to_child(On::new(
+            flow,
+            ApplyDependency {
+                edge_id: staged.edge_id,
+            },
+        ))
+    };
     assert_eq!(apply().await.unwrap(), Applied::Applied { unsatisfied_count: 1 });
     assert_eq!(scene.state(child).await, PublicState::WaitingChildren);
     assert_eq!(apply().await.unwrap(), Applied::AlreadyApplied);
@@ -49,7 +56,12 @@ pub(crate) async fn a_staged_dependency_counts_once_it_is_applied(harness: &dyn 
 pub(crate) async fn an_unknown_edge_is_not_found(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let flow = scene.empty_flow().await;
-    let unknown = On::new(flow, EdgeId::from_uuid(fresh()));
+    let unknown = On::new(
+        flow,
+        ApplyDependency {
+            edge_id: EdgeId::from_uuid(fresh()),
+        },
+    );
     let answer = scene.fabric.apply_dependency_to_child(unknown).await;
     assert_eq!(refused(answer), Code::EdgeNotFound);
 }

@@ -1,7 +1,7 @@
 //! Flows: creating, joining, reading, deleting.
 
 use ff_core::command::claim::Task;
-use ff_core::command::flow::{CreateFlow, CreateFlowWith, FlowCreated, Joined, Opened};
+use ff_core::command::flow::{AddExecution, CreateFlow, CreateFlowWith, FlowCreated, Joined, Opened};
 use ff_core::command::operator::{Changed, SetTags};
 use ff_core::command::page::PageRequest;
 use ff_core::command::submit::{CreateExecution, ParentFence};
@@ -52,7 +52,11 @@ pub(crate) async fn an_unknown_flow_is_not_found(harness: &dyn Harness) {
         refused(fabric.list_members(On::new(id, all())).await),
         refused(fabric.list_edges(On::new(id, all())).await),
         refused(fabric.list_groups(On::new(id, all())).await),
-        refused(fabric.add_execution_to_flow(On::new(id, member)).await),
+        refused(
+            fabric
+                .add_execution_to_flow(On::new(id, AddExecution { execution_id: member }))
+                .await,
+        ),
         refused(scene.cancel_flow(id, CancelFlowPolicy::CancelAll).await),
     ];
     assert_eq!(answers, [Code::FlowNotFound; 9]);
@@ -114,13 +118,24 @@ pub(crate) async fn an_execution_joins_a_flow_once(harness: &dyn Harness) {
         ..submission()
     };
     let solo = scene.submit(solo).await;
-    let added = scene.fabric.add_execution_to_flow(On::new(flow, solo)).await.unwrap();
+    let added = scene
+        .fabric
+        .add_execution_to_flow(On::new(flow, AddExecution { execution_id: solo }))
+        .await
+        .unwrap();
     assert_eq!(added, Joined::Added { node_count: 2 });
-    let again = scene.fabric.add_execution_to_flow(On::new(flow, solo)).await.unwrap();
+    let again = scene
+        .fabric
+        .add_execution_to_flow(On::new(flow, AddExecution { execution_id: solo }))
+        .await
+        .unwrap();
     assert_eq!(again, Joined::AlreadyMember { node_count: 2 });
     assert_eq!(scene.view(solo).await.flow_id, Some(flow));
     let other = scene.empty_flow().await;
-    let answer = scene.fabric.add_execution_to_flow(On::new(other, solo)).await;
+    let answer = scene
+        .fabric
+        .add_execution_to_flow(On::new(other, AddExecution { execution_id: solo }))
+        .await;
     assert_eq!(refused(answer), Code::AlreadyMemberOfDifferentFlow);
 }
 
@@ -131,7 +146,10 @@ pub(crate) async fn an_execution_of_another_partition_cannot_join(harness: &dyn 
     let Some(apart) = scene.of_another_partition(member).await else {
         return;
     };
-    let answer = scene.fabric.add_execution_to_flow(On::new(flow, apart)).await;
+    let answer = scene
+        .fabric
+        .add_execution_to_flow(On::new(flow, AddExecution { execution_id: apart }))
+        .await;
     assert_eq!(refused(answer), Code::PartitionMismatch);
     let named = CreateExecution {
         execution_id: Some(beside(apart)),
@@ -146,7 +164,10 @@ pub(crate) async fn an_execution_of_another_partition_cannot_join(harness: &dyn 
 pub(crate) async fn an_unknown_execution_cannot_join(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let flow = scene.empty_flow().await;
-    let answer = scene.fabric.add_execution_to_flow(On::new(flow, nobody())).await;
+    let answer = scene
+        .fabric
+        .add_execution_to_flow(On::new(flow, AddExecution { execution_id: nobody() }))
+        .await;
     assert_eq!(refused(answer), Code::ExecutionNotFound);
 }
 
@@ -163,7 +184,10 @@ pub(crate) async fn a_sealed_or_cancelled_flow_takes_no_members(harness: &dyn Ha
             ..in_lane("probe")
         };
         let solo = scene.submit(solo).await;
-        let answer = scene.fabric.add_execution_to_flow(On::new(flow, solo)).await;
+        let answer = scene
+            .fabric
+            .add_execution_to_flow(On::new(flow, AddExecution { execution_id: solo }))
+            .await;
         assert_eq!(refused(answer), Code::FlowAlreadyTerminal);
     }
 }
@@ -292,7 +316,7 @@ pub(crate) async fn the_tags_of_a_flow_are_replaced(harness: &dyn Harness) {
         refused(scene.fabric.set_flow_tags(set(&bad)).await),
         Code::InvalidTagKey
     );
-    assert_eq!(scene.fabric.get_flow_tags(flow).await.unwrap(), tags);
+    assert_eq!(scene.fabric.get_flow_tags(flow).await.unwrap().tags, tags);
 }
 
 pub(crate) async fn flows_are_listed_newest_first_by_what_is_asked(harness: &dyn Harness) {

@@ -151,7 +151,7 @@ pub(crate) async fn an_operator_hands_a_lost_execution_to_a_worker(harness: &dyn
     scene.revoke(task.execution_id).await.unwrap();
     let grant = reclaim(&scene, task.execution_id, &[]).await.unwrap();
     assert!(scene.try_claim("other").await.is_none(), "it is promised");
-    let taken = scene.redeem_reclaim("heir", &grant).await.unwrap();
+    let taken = scene.redeem("heir", &grant).await.unwrap();
     assert_eq!((taken.attempt_index, taken.attempt_kind), (1, AttemptKind::Reclaim));
     assert!(taken.fence.lease_epoch > task.fence.lease_epoch);
 }
@@ -161,7 +161,7 @@ pub(crate) async fn an_expired_lease_can_be_handed_to_a_worker(harness: &dyn Har
     let task = scene.held(submission()).await;
     scene.after(HOUR).await;
     let grant = reclaim(&scene, task.execution_id, &[]).await.unwrap();
-    let taken = scene.redeem_reclaim("heir", &grant).await.unwrap();
+    let taken = scene.redeem("heir", &grant).await.unwrap();
     assert_eq!(taken.execution_id, task.execution_id);
     assert_eq!(refused(scene.complete(&task).await), Code::LeaseExpired);
 }
@@ -206,10 +206,7 @@ pub(crate) async fn a_reclaim_grant_nobody_used_lapses(harness: &dyn Harness) {
     scene.revoke(task.execution_id).await.unwrap();
     let grant = reclaim(&scene, task.execution_id, &[]).await.unwrap();
     scene.after(MINUTE).await;
-    assert_eq!(
-        refused(scene.redeem_reclaim("heir", &grant).await),
-        Code::ClaimGrantExpired
-    );
+    assert_eq!(refused(scene.redeem("heir", &grant).await), Code::ClaimGrantExpired);
     assert_eq!(scene.claim("other").await.execution_id, task.execution_id);
 }
 

@@ -4,7 +4,7 @@ use ff_core::command::flow::SetEdgeGroupPolicy;
 use ff_core::command::operator::Changed;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
-use ff_core::id::ExecutionId;
+use ff_core::id::{ExecutionId, FlowId};
 use ff_core::machine::group::Counts;
 use ff_core::record::{EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState;
@@ -16,21 +16,28 @@ pub(crate) async fn a_group_policy_is_fixed_by_the_first_edge(harness: &dyn Harn
     let scene = Scene::new(harness);
     let flow = scene.empty_flow().await;
     let (parent, child) = (scene.join(flow, &[]).await, scene.join(flow, &[]).await);
-    assert_eq!(set(&scene, child, ANY).await.unwrap(), Changed::Now);
-    assert_eq!(set(&scene, child, ANY).await.unwrap(), Changed::Already);
+    assert_eq!(set(&scene, (flow, child), ANY).await.unwrap(), Changed::Now);
+    assert_eq!(set(&scene, (flow, child), ANY).await.unwrap(), Changed::Already);
     scene.depend(flow, parent, child).await.unwrap();
-    let answer = set(&scene, child, EdgeGroupPolicy::AllOf).await;
+    let answer = set(&scene, (flow, child), EdgeGroupPolicy::AllOf).await;
     assert_eq!(refused(answer), Code::GroupPolicyFixed);
-    assert_eq!(set(&scene, child, ANY).await.unwrap(), Changed::Already);
+    assert_eq!(set(&scene, (flow, child), ANY).await.unwrap(), Changed::Already);
 }
 
 pub(crate) async fn a_group_belongs_to_a_member_and_a_quorum_to_somebody(harness: &dyn Harness) {
     let scene = Scene::new(harness);
-    let solo = scene.submit_plain().await;
-    assert_eq!(refused(set(&scene, solo, ANY).await), Code::ExecutionNotInFlow);
-    let flow = scene.empty_flow().await;
+    let (solo, flow) = (scene.submit_plain().await, scene.empty_flow().await);
+    assert_eq!(refused(set(&scene, (flow, solo), ANY).await), Code::ExecutionNotInFlow);
     let member = scene.join(flow, &[]).await;
-    assert_eq!(refused(set(&scene, member, quorum(0)).await), Code::InvalidInput);
+    let other = scene.empty_flow().await;
+    assert_eq!(
+        refused(set(&scene, (other, member), ANY).await),
+        Code::ExecutionNotInFlow
+    );
+    assert_eq!(
+        refused(set(&scene, (flow, member), quorum(0)).await),
+        Code::InvalidInput
+    );
 }
 
 pub(crate) async fn all_of_waits_for_every_upstream(harness: &dyn Harness) {
@@ -250,9 +257,11 @@ async fn fan_in(scene: &Scene<'_>, upstreams: usize, policy: EdgeGroupPolicy) ->
     scene.build(graph).await
 }
 
-async fn set(scene: &Scene<'_>, id: ExecutionId, policy: EdgeGroupPolicy) -> Result<Changed> {
-    scene
-        .fabric
-        .set_edge_group_policy(On::new(id, SetEdgeGroupPolicy { policy }))
-        .await
+async fn set(
+    scene: &Scene<'_>,
+    (flow, execution_id): (FlowId, ExecutionId),
+    policy: EdgeGroupPolicy,
+) -> Result<Changed> {
+    let command = SetEdgeGroupPolicy { execution_id, policy };
+    scene.fabric.set_edge_group_policy(On::new(flow, command)).await
 }

@@ -2,6 +2,7 @@
 
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::waitpoint::IssuedWaitpoint;
+use ff_core::command::waitpoint::ReadWaitpointToken;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, WaitpointId};
@@ -139,7 +140,11 @@ pub(crate) async fn grants_and_cursors_outlive_a_rotation(harness: &dyn Harness)
 }
 
 async fn read_token(scene: &Scene<'_>, id: ExecutionId, waitpoint: WaitpointId) -> Result<WaitpointToken> {
-    scene.fabric.read_waitpoint_token(On::new(id, waitpoint)).await
+    let request = ReadWaitpointToken {
+        waitpoint_id: waitpoint,
+    };
+    let read = scene.fabric.read_waitpoint_token(On::new(id, request)).await?;
+    Ok(read.waitpoint_token)
 }
 
 async fn rotate(scene: &Scene<'_>, command: RotateWaitpointSecret) -> Result<Rotated> {

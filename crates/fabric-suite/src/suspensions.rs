@@ -2,14 +2,14 @@
 
 use ff_core::command::claim::Task;
 use ff_core::command::lease::Completed;
-use ff_core::command::signal::{Delivered, ListApprovals, Verdict};
+use ff_core::command::signal::{DeliverSignal, Delivered, ListApprovals, Verdict};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{
     CreatePendingWaitpoint, IssuedWaitpoint, RequiredNames, SuspendedTask, WaitpointState,
 };
 use ff_core::error::Code;
 use ff_core::fabric::On;
-use ff_core::id::{ExecutionId, WaitpointId};
+use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
 use ff_core::record::{Distinct, Matcher, ReasonCode, ResumeCondition, ResumedBy, SignalEffect, TimeoutBehavior};
@@ -347,7 +347,7 @@ pub(crate) async fn early_signals_count_in_the_order_they_came(harness: &dyn Har
     for n in 0..30 {
         let signal = DeliverSignal {
             // Whatever order the ids have says nothing about the order they came in.
-            signal_id: SignalId::from_uuid(Uuid::from_u128(u128::MAX - n)),
+            signal_id: SignalId::from_uuid(uuid::Uuid::from_u128(u128::MAX - n)),
             ..signal("vote")
         };
         sent.push(signal.signal_id);

@@ -1,6 +1,7 @@
 //! What a run over many seeds must have exercised to count.
 
 use ff_core::error::Code;
+use ff_core::fabric::OPERATIONS;
 
 use crate::store::Fault;
 use crate::tally::{Operation, Tally};
@@ -9,92 +10,6 @@ use crate::tally::{Operation, Tally};
 const ACCEPTED_MIN: u64 = 100;
 /// How often every kind of fault must strike.
 const STRUCK_MIN: u64 = 1_000;
-
-/// Every operation of every trait of the fabric.
-pub const OPERATIONS: &[Operation] = &[
-    "create_execution",
-    "create_executions",
-    "set_tags",
-    "get_tags",
-    "get_input",
-    "claim_for_worker",
-    "claim_from_grant",
-    "claim",
-    "exchange",
-    "issue_reclaim_grant",
-    "claim_from_reclaim_grant",
-    "renew",
-    "release",
-    "update_progress",
-    "complete",
-    "fail",
-    "delay",
-    "wait_children",
-    "suspend",
-    "create_pending_waitpoint",
-    "report_usage",
-    "append_frame",
-    "cancel_execution",
-    "replay_execution",
-    "revoke_lease",
-    "change_priority",
-    "hold",
-    "unhold",
-    "set_lane_state",
-    "deliver_signal",
-    "list_signals",
-    "resume_execution",
-    "list_pending_waitpoints",
-    "read_waitpoint_token",
-    "decide",
-    "approvals",
-    "rotate_waitpoint_secret",
-    "create_flow",
-    "add_execution_to_flow",
-    "create_flow_graph",
-    "open_flow",
-    "stage_dependency_edge",
-    "apply_dependency_to_child",
-    "set_edge_group_policy",
-    "cancel_flow",
-    "get_flow",
-    "list_flows",
-    "list_members",
-    "list_edges",
-    "list_groups",
-    "get_flow_tags",
-    "set_flow_tags",
-    "delete_flow",
-    "create_budget",
-    "update_limits",
-    "get_budget",
-    "list_budgets",
-    "reset_budget",
-    "delete_budget",
-    "charge_budget",
-    "create_quota_policy",
-    "update_quota_policy",
-    "get_quota_policy",
-    "list_quota_policies",
-    "delete_quota_policy",
-    "read_stream",
-    "tail_stream",
-    "read_summary",
-    "register_worker",
-    "heartbeat",
-    "deregister_worker",
-    "list_workers",
-    "get_execution",
-    "get_state",
-    "get_result",
-    "wait_for_end",
-    "list_executions",
-    "get_history",
-    "list_attempts",
-    "explain",
-    "list_lanes",
-    "events",
-];
 
 /// Answers that must be seen, by operation.
 const OUTCOMES: &[(Operation, &[&str])] = &[
@@ -176,10 +91,13 @@ const IMPOSSIBLE: &[(Code, &str)] = &[
 
 /// What a run left out; empty when it counts.
 pub fn missing(tally: &Tally) -> Vec<String> {
-    let operations = OPERATIONS.iter().filter_map(|operation| {
-        let accepted = tally.accepted(operation);
-        (accepted < ACCEPTED_MIN).then(|| format!("{operation} was accepted {accepted} times"))
-    });
+    let operations = OPERATIONS
+        .iter()
+        .map(|operation| operation.name)
+        .filter_map(|operation| {
+            let accepted = tally.accepted(operation);
+            (accepted < ACCEPTED_MIN).then(|| format!("{operation} was accepted {accepted} times"))
+        });
     let outcomes = OUTCOMES.iter().flat_map(|(operation, outcomes)| {
         let unseen = outcomes
             .iter()

@@ -7,7 +7,7 @@ use std::time::Instant;
 use ff_backend::Backend;
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Flows, Reads};
+use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 use ff_core::name::{ExecutionKind, FlowKind, Namespace};
 use ff_core::payload::Payload;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_backend::Backend;
-use ff_core::fabric::Claims;
+use ff_core::fabric::Fabric;
 use ff_engine::Engine;
 
 use super::load::claim;

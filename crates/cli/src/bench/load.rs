@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, LaneOrder, Want};
 use ff_core::command::lease::Complete;
-use ff_core::fabric::{Claims, On, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_engine::Engine;

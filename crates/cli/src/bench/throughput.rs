@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ff_backend::Backend;
 use ff_core::command::submit::{CreateExecution, Created};
-use ff_core::fabric::Submit;
+use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;

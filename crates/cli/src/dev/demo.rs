@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use ff_core::command::submit::{CreateExecution, Created};
-use ff_core::fabric::{On, Reads, Submit};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{ExecutionKind, LaneId};
 use ff_core::payload::Payload;

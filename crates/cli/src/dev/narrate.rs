@@ -1,7 +1,7 @@
 //! Telling what happens, from the durable feed of events and the output streams.
 
 use ff_core::command::stream::{AttemptRef, ReadStream};
-use ff_core::fabric::{On, Reads, Streams};
+use ff_core::fabric::{Fabric, On};
 use ff_core::frame::FrameBound;
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;

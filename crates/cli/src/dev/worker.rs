@@ -7,7 +7,7 @@ use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
 use ff_core::command::lease::{Complete, Fail};
 use ff_core::command::stream::AppendFrame;
 use ff_core::error::Rejection;
-use ff_core::fabric::{Claims, On, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::frame::FrameMode;
 use ff_core::name::{Category, FrameType, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::payload::Payload;

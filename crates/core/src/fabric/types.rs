@@ -34,6 +34,6 @@ pub use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 pub use crate::keyring::{RotateWaitpointSecret, Rotated};
 pub use crate::record::{Attempt, Edge, HistoryLine, Worker};
 pub use crate::view::{
-    Events, ExecutionView, Explanation, FlowView, GetResult, GroupView, LaneView, ListExecutions, ListFlows, ReadEvents,
-    SignalView, StateView, WaitForEnd,
+    Events, ExecutionView, Explanation, FlowView, GetResult, GroupView, LaneView, ListExecutions, ListFlows,
+    ReadEvents, SignalView, StateView, WaitForEnd,
 };

@@ -364,12 +364,11 @@ impl Case {
         let like = self.signal_command(waitpoint, "ignored");
         let command = Decide {
             waitpoint_id: like.waitpoint_id,
-            verdict,
             payload: Payload::default(),
             idempotency_key: None,
             signal_id: like.signal_id,
         };
-        self.at_target(&like, |target, context| decide(target, &command, context))
+        self.at_target(&like, |target, context| decide(target, verdict, &command, context))
     }
 
     fn at_target(

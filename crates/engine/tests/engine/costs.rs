@@ -11,7 +11,7 @@ use ff_core::command::budget::{ChargeBudget, CreateBudget, ResetBudget};
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Budgets, Claims, Flows, On, Reads, Submit};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, FlowId};
 use ff_core::name::{Dimension, ExecutionKind, FlowKind, Namespace};
 use ff_core::partition::PartitionCounts;

@@ -9,7 +9,7 @@ use ff_core::command::lease::{Complete, DelayUntil, Fail, Release, Renew};
 use ff_core::command::operator::{CancelExecution, ChangePriority, HoldExecution, RevokeLease, SetTags};
 use ff_core::command::page::PageRequest;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Claims, Flows, On, Operate, Reads, Result, Submit, Work};
+use ff_core::fabric::{Fabric, On, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{Category, ExecutionKind, FlowKind, Namespace};
 use ff_core::partition::PartitionCounts;

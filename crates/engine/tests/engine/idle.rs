@@ -3,7 +3,7 @@
 
 use ff_core::command::claim::Claim;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Claims, Submit};
+use ff_core::fabric::Fabric;
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_core::time::Duration;

@@ -11,7 +11,7 @@ use ff_core::command::signal::{DeliverSignal, SendSignal};
 use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
-use ff_core::fabric::{Claims, Flows, On, Reads, Signals, Submit, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
 use ff_core::name::{ExecutionKind, FlowKind, Identity, Namespace, SignalName, WaitpointKey};
 use ff_core::partition::PartitionCounts;

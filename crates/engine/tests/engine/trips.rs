@@ -4,7 +4,7 @@
 use ff_core::command::claim::Task;
 use ff_core::command::lease::Renew;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Claims, On, Submit, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_fabric_suite::Harness;

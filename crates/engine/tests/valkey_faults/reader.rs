@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ff_core::error::Code;
-use ff_core::fabric::Reads as _;
+use ff_core::fabric::Fabric as _;
 use ff_engine::Engine;
 
 use crate::insist::insist;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ff_core::command::lease::Complete;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Reads as _, Work as _};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::state::PublicState;
 use ff_core::view::ExecutionView;

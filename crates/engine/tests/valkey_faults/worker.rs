@@ -9,7 +9,7 @@ use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
 use ff_core::command::lease::{Complete, Release, Renew};
 use ff_core::error::{Code, Rejection};
-use ff_core::fabric::{Claims as _, On, Work as _};
+use ff_core::fabric::{Fabric, On};
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_engine::Engine;
 use futures::future::join_all;

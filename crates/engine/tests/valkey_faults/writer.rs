@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::Submit as _;
+use ff_core::fabric::Fabric as _;
 use ff_core::id::ExecutionId;
 use ff_core::name::ExecutionKind;
 use ff_core::partition::PartitionCounts;

@@ -88,12 +88,14 @@ impl Scene<'_> {
     pub(crate) async fn decide(&self, id: ExecutionId, waitpoint: WaitpointId, verdict: Verdict) -> Result<Delivered> {
         let command = Decide {
             waitpoint_id: waitpoint,
-            verdict,
             payload: Payload::json(&json!("looked at it")),
             idempotency_key: None,
             signal_id: SignalId::from_uuid(fresh()),
         };
-        self.fabric.decide(On::new(id, command)).await
+        match verdict {
+            Verdict::Approve => self.fabric.approve(On::new(id, command)).await,
+            Verdict::Reject => self.fabric.reject(On::new(id, command)).await,
+        }
     }
 }
 

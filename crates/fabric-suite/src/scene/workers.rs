@@ -94,11 +94,6 @@ impl Scene<'_> {
         self.fabric.claim_from_grant(redemption(worker, grant)).await
     }
 
-    /// Turns a reclaim grant into a lease.
-    pub(crate) async fn redeem_reclaim(&self, worker: &str, grant: &IssuedGrant) -> Result<Task> {
-        self.fabric.claim_from_reclaim_grant(redemption(worker, grant)).await
-    }
-
     /// Completes a task.
     pub(crate) async fn complete(&self, task: &Task) -> Result<Completed> {
         let command = Complete {

@@ -96,7 +96,6 @@ pub(crate) struct KnownGrant {
     pub(crate) grant: SignedGrant,
     pub(crate) worker: WorkerId,
     pub(crate) instance: WorkerInstanceId,
-    pub(crate) reclaim: bool,
 }
 
 impl Board {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use ff_backend::Backend;
+use ff_core::caller::Caller;
 use ff_core::time::Duration;
-use ff_engine::{Caller, Config, Engine};
+use ff_engine::{Config, Engine};
 
 use super::replicas::Running;
 use super::{PAYLOAD_BYTES_MAX, names, partition_counts};

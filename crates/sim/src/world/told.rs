@@ -7,18 +7,17 @@ use ff_core::command::flow::{
     Staged, WaitedChildren,
 };
 use ff_core::command::lease::{Completed, Failed, LetGo, Renewed};
-use ff_core::command::operator::{Cancelled, Changed, Revoked};
+use ff_core::command::operator::{Cancelled, Changed, Revoked, Tagged};
 use ff_core::command::page::Page;
 use ff_core::command::quota::{CreatedQuotaPolicy, QuotaCreated, QuotaPolicyView};
 use ff_core::command::signal::{Delivered, ResumeOutcome};
 use ff_core::command::stream::{AppendedFrame, StreamPage};
 use ff_core::command::submit::Created;
-use ff_core::command::waitpoint::{IssuedWaitpoint, OpenWaitpoint, SuspendedTask};
+use ff_core::command::waitpoint::{IssuedWaitpoint, OpenWaitpoint, ReadToken, SuspendedTask};
 use ff_core::error::Rejection;
 use ff_core::keyring::{Rotated, RotationStatus};
 use ff_core::payload::Payload;
-use ff_core::record::{CancelFlowPolicy, SignalEffect, Tags, Worker};
-use ff_core::token::WaitpointToken;
+use ff_core::record::{CancelFlowPolicy, SignalEffect, Worker};
 use ff_core::view::{Events, ExecutionView, Explanation, FlowView, StateView};
 
 /// An answer of the fabric.
@@ -64,9 +63,9 @@ plain! {
     StateView => "found",
     Explanation => "found",
     Payload => "found",
-    Tags => "found",
+    Tagged => "found",
     Worker => "found",
-    WaitpointToken => "found",
+    ReadToken => "found",
     Exchanged => "exchanged",
 }
 

@@ -216,7 +216,7 @@ mod tests {
     use std::sync::Arc;
 
     use ff_backend::memory::MemoryBackend;
-    use ff_core::fabric::Workers;
+    use ff_core::fabric::Fabric;
     use ff_core::partition::PartitionCounts;
     use ff_core::time::{Duration as Millis, Timestamp};
     use uuid::Uuid;

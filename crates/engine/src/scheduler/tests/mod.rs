@@ -10,7 +10,7 @@ mod waking;
 use std::sync::Arc;
 
 use ff_core::command::claim::{Claim, Task};
-use ff_core::fabric::{Claims, Result};
+use ff_core::fabric::{Fabric, Result};
 use ff_core::time::Duration;
 use tokio::task::JoinHandle;
 

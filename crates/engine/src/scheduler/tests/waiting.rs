@@ -4,7 +4,7 @@ use std::time::Duration as HostDuration;
 
 use ff_core::command::claim::Claim;
 use ff_core::error::Code;
-use ff_core::fabric::Claims;
+use ff_core::fabric::Fabric;
 use ff_core::name::{LaneId, Namespace};
 use tokio::sync::oneshot;
 

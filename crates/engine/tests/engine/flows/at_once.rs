@@ -1,7 +1,7 @@
 //! The end of a member lands together with what follows from it, where that is little.
 
 use ff_core::command::flow::StageDependencyEdge;
-use ff_core::fabric::{Flows, On};
+use ff_core::fabric::{Fabric, On};
 use ff_core::machine::flow::FlowState;
 use ff_core::record::{DependencyKind, EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState as S;

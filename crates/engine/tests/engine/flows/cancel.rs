@@ -4,7 +4,7 @@ use ff_core::command::flow::{CancelFlow, CancelProgress, MemberCancellation};
 use ff_core::command::lease::LetGo;
 use ff_core::command::operator::{CancelExecution, Cancelled};
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, On, Operate, Result};
+use ff_core::fabric::{Fabric, On, Result};
 use ff_core::machine::flow::FlowState;
 use ff_core::record::CancelFlowPolicy as Policy;
 use ff_core::state::PublicState as S;

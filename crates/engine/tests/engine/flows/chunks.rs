@@ -1,7 +1,7 @@
 //! Follow-up work that takes many chunks, done by processes that die or work side by side.
 
 use ff_core::command::flow::CancelFlow;
-use ff_core::fabric::{Flows, On};
+use ff_core::fabric::{Fabric, On};
 use ff_core::machine::flow::FlowState;
 use ff_core::record::{CancelFlowPolicy, EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState as S;

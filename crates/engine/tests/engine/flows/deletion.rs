@@ -4,7 +4,7 @@ use ff_backend::Backend;
 use ff_backend::query::{Listing, Query};
 use ff_core::command::operator::Changed;
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, Reads, Submit};
+use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
 use ff_core::state::PublicState as S;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_core::command::flow::ReplayExecution;
-use ff_core::fabric::{On, Operate};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::record::{EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState;

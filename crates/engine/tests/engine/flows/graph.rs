@@ -4,7 +4,7 @@ use ff_core::command::flow::{Assembly, CancelFlow, CreateFlowWith};
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, On, Operate};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::FlowId;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::CancelFlowPolicy;

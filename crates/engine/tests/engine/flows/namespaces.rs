@@ -1,14 +1,14 @@
 //! A caller bound to a namespace sees flows of others exactly as unknown ones.
 
-use ff_core::command::flow::{CancelFlow, CreateFlowWith, ReplayExecution, SetEdgeGroupPolicy};
+use ff_core::caller::Caller;
+use ff_core::command::flow::{AddExecution, CancelFlow, CreateFlowWith, ReplayExecution, SetEdgeGroupPolicy};
 use ff_core::command::operator::SetTags;
 use ff_core::command::page::PageRequest;
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, On, Operate};
-use ff_core::record::{Actor, CancelFlowPolicy, EdgeGroupPolicy, Tags};
+use ff_core::fabric::{Fabric, On};
+use ff_core::record::{CancelFlowPolicy, EdgeGroupPolicy, Tags};
 use ff_core::time::Duration;
 use ff_core::view::ListFlows;
-use ff_engine::Caller;
 
 use super::world::{FLOW, Sketch, World, code, definition};
 
@@ -16,8 +16,8 @@ use super::world::{FLOW, Sketch, World, code, definition};
 async fn a_stranger_finds_nothing() {
     let (world, ids) = World::with(Sketch::default().member("a", &[])).await;
     let stranger = world.engine.acting_as(Caller {
-        actor: Actor::Anonymous,
         namespace: Some("other".parse().unwrap()),
+        ..Caller::local()
     });
     let cancel = CancelFlow {
         reason: "mine".to_owned(),
@@ -39,15 +39,20 @@ async fn a_stranger_finds_nothing() {
         code(stranger.list_members(On::new(FLOW, first())).await),
         code(stranger.list_edges(On::new(FLOW, first())).await),
         code(stranger.list_groups(On::new(FLOW, first())).await),
-        code(stranger.add_execution_to_flow(On::new(FLOW, ids["a"])).await),
+        code(
+            stranger
+                .add_execution_to_flow(On::new(FLOW, AddExecution { execution_id: ids["a"] }))
+                .await,
+        ),
     ];
     assert_eq!(unknown, [Code::FlowNotFound; 10]);
     let replay = On::new(ids["a"], ReplayExecution::default());
     assert_eq!(code(stranger.replay_execution(replay).await), Code::ExecutionNotFound);
     let policy = SetEdgeGroupPolicy {
+        execution_id: ids["a"],
         policy: EdgeGroupPolicy::AllOf,
     };
-    let set = stranger.set_edge_group_policy(On::new(ids["a"], policy)).await;
+    let set = stranger.set_edge_group_policy(On::new(FLOW, policy)).await;
     assert_eq!(code(set), Code::ExecutionNotFound);
     assert_eq!(stranger.list_flows(ListFlows::default()).await.unwrap().items, []);
     let named = ListFlows {

@@ -6,7 +6,7 @@ use ff_core::command::flow::{Assembly, CreateFlowWith};
 use ff_core::command::operator::{Changed, SetTags};
 use ff_core::command::page::PageRequest;
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, On};
+use ff_core::fabric::{Fabric, On};
 use ff_core::record::Tags;
 use ff_core::view::ListFlows;
 
@@ -112,7 +112,7 @@ async fn flows_are_listed_by_their_tags() {
         world.engine.set_flow_tags(On::new(ids[3], set())).await.unwrap(),
         Changed::Already
     );
-    assert_eq!(world.engine.get_flow_tags(ids[3]).await.unwrap(), tags);
+    assert_eq!(world.engine.get_flow_tags(ids[3]).await.unwrap().tags, tags);
     assert_eq!(world.engine.list_flows(tagged).await.unwrap().items, []);
     let all = world.engine.list_flows(ListFlows::default()).await.unwrap();
     assert_eq!(all.items.len(), 5);

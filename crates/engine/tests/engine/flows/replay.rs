@@ -4,7 +4,7 @@ use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Operate};
+use ff_core::fabric::{Fabric, On};
 use ff_core::machine::flow::FlowState;
 use ff_core::name::Category;
 use ff_core::policy::RetryPolicy;

@@ -1,11 +1,12 @@
 //! Dependencies and members added one by one.
 
 use ff_core::command::flow::{
-    Applied, Assembly, CreateFlowWith, Joined, SetEdgeGroupPolicy, StageDependencyEdge, Staged,
+    AddExecution, Applied, ApplyDependency, Assembly, CreateFlowWith, Joined, SetEdgeGroupPolicy, StageDependencyEdge,
+    Staged,
 };
 use ff_core::command::operator::Changed;
 use ff_core::error::Code;
-use ff_core::fabric::{Flows, On, Result, Submit};
+use ff_core::fabric::{Fabric, On, Result};
 use ff_core::id::{EdgeId, ExecutionId};
 use ff_core::partition::PartitionCounts;
 use ff_core::record::{DependencyKind, EdgeGroupPolicy, OnSatisfied};
@@ -62,11 +63,23 @@ async fn a_dependency_counts_once_it_is_applied() {
     };
     let staged = stage(&world, staged).await.unwrap();
     assert_eq!(world.state(ids["b"]).await, S::Waiting);
-    let apply = || world.engine.apply_dependency_to_child(On::new(FLOW, staged.edge_id));
+    let apply = || {
+        world.engine.apply_dependency_to_child(On::new(
+            FLOW,
+            ApplyDependency {
+                edge_id: staged.edge_id,
+            },
+        ))
+    };
     assert_eq!(apply().await.unwrap(), Applied::Applied { unsatisfied_count: 1 });
     assert_eq!(world.state(ids["b"]).await, S::WaitingChildren);
     assert_eq!(apply().await.unwrap(), Applied::AlreadyApplied);
-    let unknown = On::new(FLOW, EdgeId::from_uuid(Uuid::from_u128(9)));
+    let unknown = On::new(
+        FLOW,
+        ApplyDependency {
+            edge_id: EdgeId::from_uuid(Uuid::from_u128(9)),
+        },
+    );
     assert_eq!(
         code(world.engine.apply_dependency_to_child(unknown).await),
         Code::EdgeNotFound
@@ -146,12 +159,13 @@ async fn a_graph_that_has_changed_is_noticed() {
 #[tokio::test]
 async fn the_policy_of_a_group_is_fixed_by_its_first_edge() {
     let (world, ids) = World::with(loose()).await;
-    let any = SetEdgeGroupPolicy {
+    let any = |execution_id| SetEdgeGroupPolicy {
+        execution_id,
         policy: EdgeGroupPolicy::AnyOf {
             on_satisfied: OnSatisfied::LetRun,
         },
     };
-    let set = |id| world.engine.set_edge_group_policy(On::new(id, any));
+    let set = |id| world.engine.set_edge_group_policy(On::new(FLOW, any(id)));
     assert_eq!(set(ids["b"]).await.unwrap(), Changed::Now);
     assert_eq!(set(ids["b"]).await.unwrap(), Changed::Already);
     stage(&world, edge(ids["a"], ids["c"])).await.unwrap();
@@ -170,7 +184,11 @@ async fn a_solo_execution_joins_a_flow_of_its_partition() {
         definition: definition(Assembly::Open),
     };
     world.engine.create_flow(open).await.unwrap();
-    let add = |id| world.engine.add_execution_to_flow(On::new(FLOW, id));
+    let add = |id| {
+        world
+            .engine
+            .add_execution_to_flow(On::new(FLOW, AddExecution { execution_id: id }))
+    };
     assert_eq!(add(id).await.unwrap(), Joined::Added { node_count: 1 });
     assert_eq!(add(id).await.unwrap(), Joined::AlreadyMember { node_count: 1 });
     assert_eq!(code(add(elsewhere).await), Code::PartitionMismatch);

@@ -13,7 +13,7 @@ use ff_core::command::lease::{Complete, Fail, LetGo, Release, Renew};
 use ff_core::command::page::PageRequest;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::{Code, Rejection};
-use ff_core::fabric::{Claims, Flows, On, Operate, Reads, Result, Work};
+use ff_core::fabric::{Fabric, On, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{Category, ExecutionKind, LaneId, Namespace};
 use ff_core::partition::PartitionCounts;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ff_core::command::claim::{Claim, Exchange, Finish, Finished, FinishedOutcome};
-use ff_core::command::lease::Completed;
-use ff_core::fabric::Claims as _;
+use ff_core::command::claim::{Claim, Exchange, Finish, FinishedOutcome};
+use ff_core::command::lease::{Complete, Completed};
+use ff_core::fabric::{Fabric as _, On};
 use ff_core::record::Incarnation;
 use ff_core::time::Duration;
 use ff_engine::{Config, Engine};
@@ -58,17 +58,13 @@ async fn an_exchange_says_what_came_of_it_although_nobody_can_ask_for_the_time()
         world.backend.script(Call::Ping, Fault::Down);
     }
     let claim = claim(1, 1);
-    let complete = Finished {
-        execution_id: held.id,
-        fence: held.fence,
-        how: Finish::Complete { result: None },
-    };
+    let complete = Finish::Complete(Complete::default()).under(held.fence);
     let exchange = Exchange {
         namespace: claim.namespace,
         worker: claim.worker,
         instance: claim.instance,
         incarnation: Incarnation(Uuid::from_u128(4)),
-        finished: vec![complete],
+        finished: vec![On::new(held.id, complete)],
         renew: Vec::new(),
         frames: Vec::new(),
         usage: Vec::new(),

@@ -8,7 +8,7 @@ use ff_core::command::lease::{Complete, Renew};
 use ff_core::command::operator::ChangePriority;
 use ff_core::command::stream::AppendFrame;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Operate, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::frame::{FrameId, FrameMode};
 use ff_core::id::ExecutionId;
 use ff_core::limits::FRAME_BYTES_MAX;

@@ -7,7 +7,7 @@ use ff_core::command::budget::{
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::quota::{CreateQuotaPolicy, LimitChange, QuotaCreated, UpdateQuotaPolicy};
 use ff_core::error::Code;
-use ff_core::fabric::{Budgets, On, Quotas};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use ff_core::record::{Limits, OnHardLimit};

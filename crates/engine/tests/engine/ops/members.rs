@@ -5,7 +5,7 @@ use super::support::{Held, LEASE_TTL, World, code, load, work};
 use ff_core::command::lease::Renew;
 use ff_core::command::submit::{CreateExecution, Created, DependsOn, ParentFence};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Submit, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
 use ff_core::name::{IdempotencyKey, Namespace};
 use ff_core::record::{DependencyKind, RecordKey};

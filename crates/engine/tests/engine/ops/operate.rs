@@ -9,7 +9,7 @@ use ff_core::command::operator::{
 };
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Operate, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, RequestId};
 use ff_core::record::CancelSource;

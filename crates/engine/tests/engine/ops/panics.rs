@@ -3,7 +3,7 @@
 use std::time::Duration as Span;
 
 use ff_core::error::Code;
-use ff_core::fabric::{Claims as _, Submit as _};
+use ff_core::fabric::Fabric;
 
 use super::support::faulty::{Call, Fault};
 use super::support::{World, code, work};

@@ -9,7 +9,7 @@ use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::{Changed, SetTags};
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::error::Code;
-use ff_core::fabric::{Budgets, On, Operate, Submit};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{IdempotencyKey, LaneId, Namespace};
 use ff_core::payload::Payload;
@@ -286,5 +286,5 @@ async fn tags_and_input_are_read_back() {
     let set = On::new(id, SetTags { tags: tags.clone() });
     assert_eq!(world.engine.set_tags(set.clone()).await.unwrap(), Changed::Now);
     assert_eq!(world.engine.set_tags(set).await.unwrap(), Changed::Already);
-    assert_eq!(world.engine.get_tags(id).await.unwrap(), tags);
+    assert_eq!(world.engine.get_tags(id).await.unwrap().tags, tags);
 }

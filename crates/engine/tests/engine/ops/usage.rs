@@ -8,7 +8,7 @@ use ff_core::command::budget::{BudgetView, CreateBudget, Reported, UpdateLimits}
 use ff_core::command::lease::{Renew, ReportUsage};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
-use ff_core::fabric::{Budgets, On, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, EffectId, ExecutionId};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use ff_core::policy::Policy;

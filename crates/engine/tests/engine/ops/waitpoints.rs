@@ -5,7 +5,7 @@ use super::support::{Held, World, code, signal, work};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{ExecutionId, SuspensionId, WaitpointId};
 use ff_core::name::WaitpointKey;
 use ff_core::record::{Matcher, ReasonCode, ResumeCondition};

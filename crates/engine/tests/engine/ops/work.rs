@@ -6,7 +6,7 @@ use ff_core::command::flow::{WaitChildren, WaitedChildren};
 use ff_core::command::lease::{Complete, Completed, LetGo, Release, Renew, UpdateProgress};
 use ff_core::command::submit::{CreateExecution, DependsOn};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Work};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::record::{Actor, DependencyKind};
 use ff_core::state::{PublicState, public_state};

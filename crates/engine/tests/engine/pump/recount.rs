@@ -6,7 +6,7 @@ use ff_backend::Backend;
 use ff_backend::load::Load;
 use ff_backend::memory::MemoryBackend;
 use ff_backend::transaction::{Put, Tag, Transaction};
-use ff_core::fabric::{Flows, Reads};
+use ff_core::fabric::Fabric;
 use ff_core::id::FlowId;
 use ff_core::partition::{Family, PartitionCounts};
 use ff_core::record::{CounterKey, FlowCounter, GroupCounter, RecordKey};

@@ -2,7 +2,7 @@
 
 use ff_core::command::page::PageRequest;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Reads};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::policy::{Backoff, RetryPolicy};
 use ff_core::time::Duration;

@@ -2,7 +2,7 @@
 
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
-use ff_core::fabric::Reads;
+use ff_core::fabric::Fabric;
 use ff_core::record::{Happening, HistorySubject};
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;

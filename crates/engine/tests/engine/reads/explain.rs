@@ -8,7 +8,7 @@ use ff_core::capability::CapabilitySet;
 use ff_core::command::budget::CreateBudget;
 use ff_core::command::flow::Assembly;
 use ff_core::command::submit::{CreateExecution, LaneState};
-use ff_core::fabric::Reads;
+use ff_core::fabric::Fabric;
 use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::name::Namespace;
 use ff_core::policy::Policy;

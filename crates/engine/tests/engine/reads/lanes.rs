@@ -3,7 +3,7 @@
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::error::Code;
-use ff_core::fabric::Reads;
+use ff_core::fabric::Fabric;
 use ff_core::name::Namespace;
 use ff_core::record::Lane;
 use ff_core::state::PublicState;

@@ -3,7 +3,7 @@
 use ff_core::command::flow::Assembly;
 use ff_core::command::page::PageRequest;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Reads};
+use ff_core::fabric::{Fabric, On};
 use ff_core::record::Happening;
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::time::Duration;

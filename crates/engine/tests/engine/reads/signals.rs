@@ -2,10 +2,11 @@
 
 use ff_core::command::page::PageRequest;
 use ff_core::command::signal::{
-    Decide, DeliverSignal, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal, Verdict,
+    Decide, DeliverSignal, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal,
 };
+use ff_core::command::waitpoint::ReadWaitpointToken;
 use ff_core::error::Code;
-use ff_core::fabric::{On, Reads, Signals};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::keyring::RotateWaitpointSecret;
 use ff_core::machine::time;
@@ -34,7 +35,8 @@ impl Stage {
     }
 
     async fn token(&self, id: ExecutionId, waitpoint: WaitpointId) -> WaitpointToken {
-        self.engine.read_waitpoint_token(On::new(id, waitpoint)).await.unwrap()
+        let read = self.engine.read_waitpoint_token(asking(id, waitpoint)).await;
+        read.unwrap().waitpoint_token
     }
 
     async fn approvals(&self, limit: usize) -> Vec<ExecutionId> {
@@ -178,10 +180,10 @@ async fn who_has_no_token_learns_nothing() {
         .await;
     assert_eq!(code(refused), Code::InvalidToken);
     assert_eq!(
-        code(elsewhere.read_waitpoint_token(On::new(id, waitpoint)).await),
+        code(elsewhere.read_waitpoint_token(asking(id, waitpoint)).await),
         Code::ExecutionNotFound
     );
-    let unknown = stage.engine.read_waitpoint_token(On::new(id, nowhere)).await;
+    let unknown = stage.engine.read_waitpoint_token(asking(id, nowhere)).await;
     assert_eq!(code(unknown), Code::WaitpointNotFound);
 }
 
@@ -217,10 +219,9 @@ async fn a_person_decides_at_a_waitpoint() {
         ..How::waiting_for(ReasonCode::WaitingForApproval)
     };
     let (id, waitpoint) = stage.suspended(how).await;
-    let decide = |waitpoint_id, verdict| {
+    let decision = |waitpoint_id| {
         let command = Decide {
             waitpoint_id,
-            verdict,
             payload: Payload::default(),
             idempotency_key: None,
             signal_id: SignalId::from_uuid(stage.mint()),
@@ -228,15 +229,12 @@ async fn a_person_decides_at_a_waitpoint() {
         On::new(id, command)
     };
     let nowhere = WaitpointId::from_uuid(stage.mint());
-    let unknown = stage.engine.decide(decide(nowhere, Verdict::Approve)).await;
+    let unknown = stage.engine.approve(decision(nowhere)).await;
     assert_eq!(code(unknown), Code::WaitpointNotFound);
-    let unseen = stage
-        .bound_to("other")
-        .decide(decide(waitpoint, Verdict::Approve))
-        .await;
+    let unseen = stage.bound_to("other").approve(decision(waitpoint)).await;
     assert_eq!(code(unseen), Code::ExecutionNotFound);
-    stage.engine.decide(decide(waitpoint, Verdict::Reject)).await.unwrap();
-    let yes = stage.engine.decide(decide(waitpoint, Verdict::Approve)).await.unwrap();
+    stage.engine.reject(decision(waitpoint)).await.unwrap();
+    let yes = stage.engine.approve(decision(waitpoint)).await.unwrap();
     assert!(matches!(
         yes,
         Delivered::Accepted {
@@ -317,4 +315,8 @@ async fn large_signals_come_in_smaller_pages() {
     };
     let rest = stage.engine.list_signals(On::new(id, rest)).await.unwrap();
     assert_eq!((rest.items.len(), rest.next), (4, None));
+}
+
+fn asking(id: ExecutionId, waitpoint_id: WaitpointId) -> On<ExecutionId, ReadWaitpointToken> {
+    On::new(id, ReadWaitpointToken { waitpoint_id })
 }

@@ -11,6 +11,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::reserve::Reserve;
 use ff_backend::transaction::{Tag, Transaction};
+use ff_core::caller::Caller;
 use ff_core::capability::CapabilitySet;
 use ff_core::command::flow::{Assembly, CancelFlow, CreateFlow};
 use ff_core::command::lease::{Complete, Fail, Renew};
@@ -19,7 +20,7 @@ use ff_core::command::submit::{CreateExecution, DependsOn};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::worker::RegisterWorker;
 use ff_core::error::{Code, Rejection};
-use ff_core::fabric::Workers;
+use ff_core::fabric::Fabric;
 use ff_core::frame::FrameId;
 use ff_core::id::{AttemptId, ExecutionId, FlowId, GrantId, LeaseId, SuspensionId, WaitpointId};
 use ff_core::machine::claim::{Claimant, HandOut};
@@ -35,7 +36,7 @@ use ff_core::record::{
     ResumeCondition, Tags, TimeoutBehavior, Worker,
 };
 use ff_core::time::{Duration, Timestamp};
-use ff_engine::{Caller, Config, Engine, VirtualHost};
+use ff_engine::{Config, Engine, VirtualHost};
 use uuid::Uuid;
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);

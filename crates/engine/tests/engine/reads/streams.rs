@@ -2,7 +2,7 @@
 
 use ff_core::command::stream::{AttemptRef, ReadStream, TailStream};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Streams};
+use ff_core::fabric::{Fabric, On};
 use ff_core::frame::{FrameBound, FrameId};
 use ff_core::id::ExecutionId;
 use ff_core::machine::step::ClosedReason;

@@ -8,7 +8,7 @@ use ff_core::command::flow::{Assembly, ReplayExecution};
 use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::error::Code;
-use ff_core::fabric::{On, Reads};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{ExecutionId, QuotaPolicyId};
 use ff_core::machine::replay::{self, Past};
 use ff_core::name::{LaneId, Namespace};

@@ -1,7 +1,7 @@
 //! wait_for_end.
 
 use ff_core::error::Code;
-use ff_core::fabric::{On, Reads};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;

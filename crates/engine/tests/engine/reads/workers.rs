@@ -3,7 +3,7 @@
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::worker::{Heartbeat, NamedInstance};
 use ff_core::error::Code;
-use ff_core::fabric::Workers;
+use ff_core::fabric::Fabric;
 use ff_core::name::Namespace;
 use ff_core::record::Incarnation;
 use ff_core::time::Duration;

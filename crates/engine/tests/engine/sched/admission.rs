@@ -11,7 +11,7 @@ use ff_core::command::claim::Claim;
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
-use ff_core::fabric::Claims;
+use ff_core::fabric::Fabric;
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::machine::operator;
 use ff_core::partition::Family;

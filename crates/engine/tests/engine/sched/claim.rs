@@ -9,7 +9,7 @@ use ff_backend::settings::{Expected, SettingsOp};
 use ff_core::command::claim::{Claim, LaneOrder, OmittedInput, Task};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
-use ff_core::fabric::Claims;
+use ff_core::fabric::Fabric;
 use ff_core::id::{ExecutionId, FlowId, SignalId, SuspensionId};
 use ff_core::machine::{Draft, Step};
 use ff_core::name::{DataRef, FlowKind, Identity, LaneId, Namespace, SignalName};
@@ -220,9 +220,9 @@ async fn claims_outside_the_limits_are_refused_before_anything_is_asked() {
 #[tokio::test]
 async fn a_caller_bound_to_a_namespace_claims_only_there() {
     let store = Store::new();
-    let caller = ff_engine::Caller {
+    let caller = ff_core::caller::Caller {
         namespace: Some(Namespace::parse("elsewhere").expect("a name")),
-        ..ff_engine::Caller::local()
+        ..ff_core::caller::Caller::local()
     };
     let engine = engine(&store).acting_as(caller);
     store.submit(command()).await;

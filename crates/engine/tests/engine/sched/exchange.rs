@@ -7,7 +7,7 @@ use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, FinishedOutcom
 use ff_core::command::lease::{Complete, Completed, Fail, Failed, LetGo, Release, Renew};
 use ff_core::command::stream::AppendFrame;
 use ff_core::error::Code;
-use ff_core::fabric::{Claims, On};
+use ff_core::fabric::{Fabric, On};
 use ff_core::frame::FrameMode;
 use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::machine::budget::Stop;

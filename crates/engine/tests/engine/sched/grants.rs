@@ -7,7 +7,7 @@ use super::support::{START, Store, claim, command, counts};
 use ff_core::command::claim::{ClaimForWorker, IssuedGrant, RedeemGrant, Task};
 use ff_core::command::operator::{IssueReclaimGrant, RevokeLease};
 use ff_core::error::Code;
-use ff_core::fabric::{Claims, On, Result};
+use ff_core::fabric::{Fabric, On, Result};
 use ff_core::id::{ExecutionId, GrantId};
 use ff_core::machine::operator;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -136,12 +136,6 @@ async fn a_grant_is_worth_nothing_in_other_hands_forged_or_late() {
         .unwrap_err();
     assert_eq!(other.code, Code::InvalidClaimGrant);
     assert_eq!(other, forged);
-    let as_reclaim = world
-        .engine
-        .claim_from_reclaim_grant(redeeming(&grant, "w-1"))
-        .await
-        .unwrap_err();
-    assert_eq!(as_reclaim.code, Code::InvalidClaimGrant);
     world.advance(5_000);
     assert_eq!(
         world.redeem(&grant, "w-1").await.unwrap_err().code,
@@ -184,13 +178,7 @@ async fn a_given_worker_takes_over_from_a_lost_one() {
     world.store.submit(command()).await;
     let id = world.lost().await;
     let issued = world.reclaim(id).await.unwrap();
-    let as_claim = world.redeem(&issued.grant, "w-1").await.unwrap_err();
-    assert_eq!(as_claim.code, Code::InvalidClaimGrant);
-    let task = world
-        .engine
-        .claim_from_reclaim_grant(redeeming(&issued.grant, "w-1"))
-        .await
-        .unwrap();
+    let task = world.redeem(&issued.grant, "w-1").await.unwrap();
     assert_eq!((task.attempt_index, task.attempt_kind), (1, AttemptKind::Reclaim));
     assert_eq!(world.reclaim(id).await.unwrap_err().code, Code::ExecutionNotReclaimable);
 }
@@ -225,9 +213,9 @@ async fn a_caller_bound_elsewhere_cannot_tell_a_foreign_grant_from_a_forged_one(
     let world = World::new();
     world.store.submit(command()).await;
     let grant = world.grant().await.unwrap().grant;
-    let elsewhere = world.engine.acting_as(ff_engine::Caller {
+    let elsewhere = world.engine.acting_as(ff_core::caller::Caller {
         namespace: Some(Namespace::parse("elsewhere").expect("a name")),
-        ..ff_engine::Caller::local()
+        ..ff_core::caller::Caller::local()
     });
     let foreign = elsewhere.claim_from_grant(redeeming(&grant, "w-1")).await.unwrap_err();
     let forged = SignedGrant::from_text("k1.a.b");

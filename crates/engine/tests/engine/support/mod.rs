@@ -10,12 +10,13 @@ use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, Options, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
+use ff_core::caller::Caller;
 use ff_core::fabric::Fabric;
 use ff_core::name::Identity;
 use ff_core::partition::PartitionCounts;
 use ff_core::record::Actor;
 use ff_core::time::{Duration, Timestamp};
-use ff_engine::{Caller, Config, Duty, Engine, VirtualHost};
+use ff_engine::{Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
 use ff_valkey_server::Standalone;
 
@@ -125,7 +126,7 @@ impl Harness for EngineHarness {
     fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
         let caller = Caller {
             actor: Actor::Client(Identity::parse(identity).unwrap()),
-            namespace: None,
+            ..Caller::local()
         };
         Arc::new(self.engine.acting_as(caller))
     }

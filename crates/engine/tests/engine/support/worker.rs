@@ -3,7 +3,7 @@
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
 use ff_core::command::lease::Complete;
-use ff_core::fabric::{On, Work as _};
+use ff_core::fabric::{Fabric, On};
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::time::Duration;
 use ff_engine::Engine;

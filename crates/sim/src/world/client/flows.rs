@@ -1,7 +1,8 @@
 //! Flows: members, dependencies, cancellation.
 
 use ff_core::command::flow::{
-    Assembly, CancelFlow, CreateFlow, CreateFlowWith, MemberCancellation, SetEdgeGroupPolicy, StageDependencyEdge,
+    AddExecution, ApplyDependency, Assembly, CancelFlow, CreateFlow, CreateFlowWith, MemberCancellation,
+    SetEdgeGroupPolicy, StageDependencyEdge,
 };
 use ff_core::command::operator::SetTags;
 use ff_core::fabric::On;
@@ -78,10 +79,14 @@ impl Actor {
     }
 
     async fn add(&self, flow: FlowId, id: ExecutionId) {
-        if call_once!(self, add_execution_to_flow, On::new(flow, id))
-            .await
-            .told()
-            .is_some()
+        if call_once!(
+            self,
+            add_execution_to_flow,
+            On::new(flow, AddExecution { execution_id: id })
+        )
+        .await
+        .told()
+        .is_some()
         {
             let mut known = self.board.known();
             if let Some(known) = known.executions.iter_mut().find(|known| known.id == id) {
@@ -155,20 +160,23 @@ impl Actor {
     pub(super) async fn apply_edge(&self) {
         let edge = self.luck.pick(&self.board.known().edges).copied();
         let Some((flow, edge)) = edge else { return };
-        call_once!(self, apply_dependency_to_child, On::new(flow, edge)).await;
+        call_once!(
+            self,
+            apply_dependency_to_child,
+            On::new(flow, ApplyDependency { edge_id: edge })
+        )
+        .await;
     }
 
     pub(super) async fn set_group_policy(&self) {
-        let Some((_, _, downstream)) = self.board.two_members(&self.luck) else {
+        let Some((flow, _, downstream)) = self.board.two_members(&self.luck) else {
             return;
         };
-        let policy = group_policy(&self.luck);
-        call!(
-            self,
-            set_edge_group_policy,
-            On::new(downstream, SetEdgeGroupPolicy { policy })
-        )
-        .await;
+        let command = SetEdgeGroupPolicy {
+            execution_id: downstream,
+            policy: group_policy(&self.luck),
+        };
+        call!(self, set_edge_group_policy, On::new(flow, command)).await;
     }
 
     pub(super) async fn cancel_flow(&self) {

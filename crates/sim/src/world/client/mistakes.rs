@@ -1,12 +1,15 @@
 //! Calls that are wrong, so that every refusal is seen: things that are not there, values out of range, forged proofs.
 
 use ff_core::command::claim::RedeemGrant;
-use ff_core::command::flow::{CreateFlowWith, FlowGraph, ReplayExecution, StageDependencyEdge};
+use ff_core::command::flow::{
+    AddExecution, ApplyDependency, CreateFlowWith, FlowGraph, ReplayExecution, StageDependencyEdge,
+};
 use ff_core::command::lease::{Complete, Renew};
 use ff_core::command::page::PageRequest;
 use ff_core::command::signal::{DeliverSignal, SendSignal};
 use ff_core::command::stream::{AttemptRef, ReadStream};
 use ff_core::command::submit::CreateExecution;
+use ff_core::command::waitpoint::ReadWaitpointToken;
 use ff_core::command::worker::{Heartbeat, NamedInstance};
 use ff_core::fabric::On;
 use ff_core::frame::FrameBound;
@@ -115,14 +118,24 @@ impl Actor {
             }
             1 => {
                 let waitpoint_id = WaitpointId::from_uuid(self.luck.uuid());
-                call!(self, read_waitpoint_token, On::new(id, waitpoint_id)).await;
+                call!(
+                    self,
+                    read_waitpoint_token,
+                    On::new(id, ReadWaitpointToken { waitpoint_id })
+                )
+                .await;
             }
             _ => {
                 let Some(flow) = self.board.flow(&self.luck) else {
                     return;
                 };
                 let edge = EdgeId::from_uuid(self.luck.uuid());
-                call!(self, apply_dependency_to_child, On::new(flow.id, edge)).await;
+                call!(
+                    self,
+                    apply_dependency_to_child,
+                    On::new(flow.id, ApplyDependency { edge_id: edge })
+                )
+                .await;
             }
         }
     }
@@ -166,9 +179,7 @@ impl Actor {
             instance: names::instance("thief-1"),
             lease_ttl: None,
         };
-        let mut reclaim = false;
         if let Some(known) = known.filter(|_| !forged) {
-            reclaim = known.reclaim;
             command.grant = known.grant;
             if self.luck.flip() {
                 command.worker = known.worker;
@@ -176,12 +187,7 @@ impl Actor {
             }
         }
         let instance = command.instance.clone();
-        let task = if reclaim {
-            call!(self, claim_from_reclaim_grant, command).await.told()
-        } else {
-            call!(self, claim_from_grant, command).await.told()
-        };
-        if let Some(task) = task {
+        if let Some(task) = call!(self, claim_from_grant, command).await.told() {
             self.took(&task, &instance);
             self.board.known().old_fences.push((task.execution_id, task.fence));
         }
@@ -228,7 +234,14 @@ impl Actor {
             return;
         };
         match self.luck.below(4) {
-            0 => drop(call!(self, add_execution_to_flow, On::new(flow.id, id)).await),
+            0 => drop(
+                call!(
+                    self,
+                    add_execution_to_flow,
+                    On::new(flow.id, AddExecution { execution_id: id })
+                )
+                .await,
+            ),
             1 => {
                 let edge = StageDependencyEdge {
                     edge_id: None,

@@ -122,7 +122,6 @@ impl Actor {
             grant: issued.grant.clone(),
             worker: worker.clone(),
             instance: instance.clone(),
-            reclaim: true,
         };
         self.board.known().grants.push(known);
         if self.luck.one_in(4) {
@@ -134,7 +133,7 @@ impl Actor {
             instance: instance.clone(),
             lease_ttl: Some(Duration::from_secs(2)),
         };
-        if let Some(task) = call_once!(self, claim_from_reclaim_grant, redeem).await.told() {
+        if let Some(task) = call_once!(self, claim_from_grant, redeem).await.told() {
             self.took(&task, &instance);
             self.board.known().old_fences.push((task.execution_id, task.fence));
         }

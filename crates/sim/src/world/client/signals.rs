@@ -1,7 +1,8 @@
 //! Signals, a person's decisions, and whatever else ends a suspension.
 
 use ff_core::command::page::PageRequest;
-use ff_core::command::signal::{Decide, DeliverSignal, ListApprovals, ResumeExecution, SendSignal, Verdict};
+use ff_core::command::signal::{Decide, DeliverSignal, ListApprovals, ResumeExecution, SendSignal};
+use ff_core::command::waitpoint::ReadWaitpointToken;
 use ff_core::fabric::On;
 use ff_core::id::SignalId;
 
@@ -58,12 +59,15 @@ impl Actor {
         };
         let command = Decide {
             waitpoint_id,
-            verdict: self.luck.choose([Verdict::Approve, Verdict::Reject]),
             payload: names::payload(&self.luck),
             idempotency_key: self.luck.flip().then(|| names::fresh_key(&self.luck)),
             signal_id: SignalId::from_uuid(self.luck.uuid()),
         };
-        call_once!(self, decide, On::new(execution_id, command)).await;
+        if self.luck.flip() {
+            call_once!(self, approve, On::new(execution_id, command)).await;
+        } else {
+            call_once!(self, reject, On::new(execution_id, command)).await;
+        }
     }
 
     pub(super) async fn resume(&self) {
@@ -93,12 +97,12 @@ impl Actor {
             .luck
             .pick(&open)
             .map_or(door.waitpoint_id, |open| open.waitpoint_id);
-        let request = On::new(door.execution_id, waitpoint_id);
+        let request = On::new(door.execution_id, ReadWaitpointToken { waitpoint_id });
         if let Some(token) = call!(self, read_waitpoint_token, request).await.told() {
             self.board.known().doors.push(Door {
                 execution_id: door.execution_id,
                 waitpoint_id,
-                token,
+                token: token.waitpoint_token,
             });
         }
     }

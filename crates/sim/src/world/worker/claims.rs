@@ -78,7 +78,6 @@ impl Worker {
             grant: issued.grant.clone(),
             worker: self.worker.clone(),
             instance: self.instance.clone(),
-            reclaim: false,
         });
         if luck.one_in(5) {
             return;
