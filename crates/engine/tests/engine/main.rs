@@ -16,5 +16,6 @@ mod sched;
 mod suite_memory;
 mod suite_sqlite;
 mod suite_valkey;
+mod suite_wire;
 mod support;
 mod trips;
