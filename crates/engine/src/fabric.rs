@@ -1,13 +1,22 @@
 //! The engine's door to each operation, made from the table: the caller's role is checked here, once, and the function of
 //! the operation's name does the rest.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use ff_core::caller::Caller;
 use ff_core::fabric::types::*;
-use ff_core::fabric::{Fabric, Result, op};
+use ff_core::fabric::{ActsFor, Fabric, Result, op};
 use ff_core::{argument, outcome};
 
 use crate::engine::Engine;
 use crate::ops;
+
+impl ActsFor for Engine {
+    fn acting_for(&self, caller: Caller) -> Arc<dyn Fabric> {
+        Arc::new(self.acting_as(caller))
+    }
+}
 
 macro_rules! doors {
     ($($noun:ident { $(

@@ -6,7 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ff_core::error::Code;
 
-use crate::error::Problem;
+use crate::problem::Problem;
 
 /// Host names that mean this machine.
 pub const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];

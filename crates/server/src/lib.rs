@@ -1,37 +1,43 @@
 //! FlowFabric over HTTP.
 //!
-//! A request walks: route → [`ff_core::fabric::Fabric`] → reply. A route parses, calls one method and prints; nothing is
-//! decided here. `routes/` has a file per resource, `wire/` what bodies look like, `error` maps a refusal to a status.
-//!
-//! So far there is only what `ff dev` needs; the rest of the interface comes on the same trait.
+//! The routes are made from the table of operations ([`ff_core::operations`]): a request's path, query and body are the fields
+//! of a command, the operation reads them, acts for the caller of the request, and its answer is the reply. Nothing is decided
+//! here. What HTTP adds stands beside the table: `events` sends what happens as it happens, `guard` keeps other hosts' pages out.
 
-mod error;
-mod extract;
+mod events;
 mod guard;
+mod problem;
+mod request;
 mod routes;
-mod wire;
 
 use std::sync::Arc;
 
 use axum::Router;
-use ff_core::fabric::Fabric;
+use ff_core::caller::Caller;
+use ff_core::fabric::{ActsFor, Fabric};
 
 pub use guard::LOOPBACK_NAMES;
 
 /// What every route works on.
-type Shared = Arc<dyn Fabric>;
+#[derive(Clone)]
+struct Server {
+    engine: Arc<dyn ActsFor>,
+}
 
-/// The whole interface over `fabric`, for a server on a loopback address.
-pub fn router(fabric: Shared) -> Router {
-    let v1 = routes::executions()
-        .merge(routes::workers())
-        .merge(routes::leases())
-        .merge(routes::events());
+impl Server {
+    /// The interface as the caller of a request may use it. A server without keys has one caller, who may do everything.
+    fn fabric(&self) -> Arc<dyn Fabric> {
+        self.engine.acting_for(Caller::local())
+    }
+}
+
+/// The whole interface over `engine`, for a server on a loopback address.
+pub fn router(engine: Arc<dyn ActsFor>) -> Router {
     Router::new()
         .route("/healthz", axum::routing::get(|| async { "ok\n" }))
-        .nest("/v1", v1)
-        .fallback(error::no_route)
-        .method_not_allowed_fallback(error::no_method)
+        .nest("/v1", routes::routes())
+        .fallback(problem::no_route)
+        .method_not_allowed_fallback(problem::no_method)
         .layer(axum::middleware::from_fn(guard::loopback_only))
-        .with_state(fabric)
+        .with_state(Server { engine })
 }

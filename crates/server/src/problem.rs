@@ -1,7 +1,7 @@
-//! Refusals as problem documents (RFC 9457). The only place that knows about HTTP statuses.
+//! Refusals as replies: a rejection is the problem document, and its code has the status.
 
 use axum::Json;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::error::{Code, Rejection};
 
@@ -20,17 +20,17 @@ impl From<Rejection> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let kind: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/problem+json")];
+        let kind = [(header::CONTENT_TYPE, "application/problem+json")];
         (status, kind, Json(self.0)).into_response()
     }
 }
 
 /// There is no such route.
-pub(crate) async fn no_route(uri: axum::http::Uri) -> Problem {
+pub(crate) async fn no_route(uri: Uri) -> Problem {
     Problem(Code::NotFound.because(format!("there is no {}", uri.path())))
 }
 
 /// The route does not take this method.
-pub(crate) async fn no_method(method: axum::http::Method, uri: axum::http::Uri) -> Problem {
+pub(crate) async fn no_method(method: Method, uri: Uri) -> Problem {
     Problem(Code::MethodNotAllowed.because(format!("{} does not take {method}", uri.path())))
 }
