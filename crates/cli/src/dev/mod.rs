@@ -31,14 +31,14 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let store = open::backend(&arguments.store).await?;
     let engine = open::engine(store);
-    let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}; choose another port with --port"))?;
     let address = listener.local_addr()?;
     say::line(format_args!("FlowFabric is running. Store: {}", arguments.store));
-    let server = tokio::spawn(async move { axum::serve(listener, ff_server::router(fabric)).await });
+    let served = Arc::new(engine.clone());
+    let server = tokio::spawn(async move { axum::serve(listener, ff_server::router(served)).await });
 
     let worker = tokio::spawn(worker::work(engine.clone()));
     let shown = tokio::select! {
