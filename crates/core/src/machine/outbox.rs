@@ -72,9 +72,9 @@ pub fn ended_attempts(execution: &Execution, effects: &[Arrived]) -> Vec<u32> {
 
 /// Effects have arrived: they leave the outbox. Usage the budget knew from another report is taken off the attempt again,
 /// and the first breach of a limit in an attempt becomes history.
-pub fn arrived(execution: &Execution, effects: &[Arrived], past: Vec<Attempt>, context: &Context) -> Step<()> {
+pub fn arrived(execution: &Execution, effects: &[Arrived], past: &[Attempt], context: &Context) -> Step<()> {
     let mut change = Change::settled(execution, context);
-    let mut attempts = past.clone();
+    let mut attempts = past.to_vec();
     for Arrived { effect_id, reported } in effects {
         let Some(position) = change.after.outbox.iter().position(|effect| effect.id == *effect_id) else {
             continue;

@@ -38,7 +38,7 @@ fn settle(world: &mut World, execution: &Execution) -> Result<(), Rejection> {
     let sent: Vec<_> = outbox.map(|effect| Arrived::silently(effect.id)).collect();
     if !sent.is_empty() {
         return world.decide(execution.id, |execution, context| {
-            Ok(outbox::arrived(execution, &sent, Vec::new(), context))
+            Ok(outbox::arrived(execution, &sent, &[], context))
         });
     }
     if execution.follow_ups.resolve_edges {

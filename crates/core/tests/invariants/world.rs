@@ -484,7 +484,7 @@ impl World {
                 self.slots.remove(&grant_id);
             }
         }
-        let step = outbox::arrived(&self.execution, &arrived, Vec::new(), &self.context());
+        let step = outbox::arrived(&self.execution, &arrived, &[], &self.context());
         self.commit(step);
     }
 }

@@ -111,7 +111,7 @@ fn an_effect_makes_its_record_due_until_it_has_arrived() {
     case.pass(SECOND);
     case.release().unwrap();
     assert_eq!(case.due_at(), Some(START + SECOND));
-    case.act(|execution, context| Ok(outbox::arrived(execution, &[], Vec::new(), context)))
+    case.act(|execution, context| Ok(outbox::arrived(execution, &[], &[], context)))
         .unwrap();
     assert!(case.draft.is_empty());
     case.clear_outbox();

@@ -81,7 +81,7 @@ fn arrive(case: &mut Case, reported: &Reported) {
         reported: Some(reported.clone()),
     });
     let arrived: Vec<_> = arrived.collect();
-    let settled = case.act(|execution, context| Ok(outbox::arrived(execution, &arrived, Vec::new(), context)));
+    let settled = case.act(|execution, context| Ok(outbox::arrived(execution, &arrived, &[], context)));
     settled.unwrap();
 }
 
@@ -157,7 +157,7 @@ fn usage_that_arrives_after_its_attempt_is_settled_where_the_attempt_stands_now(
     }];
     assert_eq!(outbox::ended_attempts(&execution, &arrived), [0]);
     let context = Context::engine(execution.updated_at);
-    let step = outbox::arrived(&execution, &arrived, vec![past], &context);
+    let step = outbox::arrived(&execution, &arrived, &[past], &context);
     let corrected = step.draft.writes.iter().find_map(|write| match write {
         Write::Put(Record::Attempt(of, attempt)) if *of == id => Some(attempt.usage.clone()),
         _ => None,

@@ -393,7 +393,7 @@ impl Case {
     pub(crate) fn clear_outbox(&mut self) {
         let outbox = self.execution().outbox;
         let arrived: Vec<_> = outbox.iter().map(|effect| Arrived::silently(effect.id)).collect();
-        self.act(|execution, context| Ok(outbox::arrived(execution, &arrived, Vec::new(), context)))
+        self.act(|execution, context| Ok(outbox::arrived(execution, &arrived, &[], context)))
             .unwrap();
     }
 }

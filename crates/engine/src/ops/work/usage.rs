@@ -133,7 +133,7 @@ impl Engine {
                 actor: Actor::Engine,
                 ..self.context_of(&snapshot, execution)
             };
-            let step = outbox::arrived(execution, arrived, attempts_in(&snapshot), &context);
+            let step = outbox::arrived(execution, arrived, &attempts_in(&snapshot), &context);
             if tries.commit(&snapshot, step.map(|()| O::default())).await?.is_some() {
                 return Ok(());
             }

@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::support::{World, tokens, under_quota};
+use ff_backend::budget::BudgetCall;
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_core::command::budget::{UsageIdentity, UsageReport};
 use ff_core::command::lease::{Complete, ReportUsage};
+use ff_core::command::operator::RevokeLease;
+use ff_core::command::page::PageRequest;
 use ff_core::command::quota::Admit;
+use ff_core::fabric::{On, Reads};
 use ff_core::id::{BudgetId, EffectId, ExecutionId, QuotaPolicyId};
-use ff_core::machine::lease;
+use ff_core::machine::{lease, operator};
+use ff_core::name::IdempotencyKey;
 use ff_core::policy::Policy;
 use ff_core::record::Fence;
 use ff_core::time::Duration;
@@ -69,6 +75,43 @@ async fn usage_arrives_once_although_the_reply_is_lost() {
         world.engine.poisoned().is_empty(),
         "a lost reply is not the record's fault"
     );
+}
+
+#[tokio::test]
+async fn usage_the_budget_knew_is_taken_off_an_attempt_that_has_ended() {
+    let world = World::new();
+    let budget_id = world.budget(|_| ()).await;
+    let key = IdempotencyKey::parse("call-1").unwrap();
+    let known = UsageReport::new(BTreeMap::from([(tokens(), 3)])).identified_by(UsageIdentity::Key(key.clone()));
+    let report = known.clone();
+    world.budget_call(BudgetCall::Report { budget_id, report }).await;
+    let id = world.submit(|_| ()).await;
+    let command = ReportUsage {
+        fence: Some(world.lease(id).await),
+        budget_id,
+        deltas: known.deltas,
+        dedup_key: Some(key),
+        request_id: None,
+        effect_id: EffectId::from_uuid(world.mint()),
+    };
+    world
+        .decide(id, |it, context| lease::report_usage(it, &command, context))
+        .await;
+    let revoke = RevokeLease {
+        reason: None,
+        expected_lease_epoch: None,
+        request_id: None,
+    };
+    world
+        .decide(id, |it, context| operator::revoke_lease(it, &revoke, context))
+        .await;
+    world.lease(id).await;
+    world.pump().await;
+    let page = On::new(id, PageRequest::default());
+    let attempts = world.engine.list_attempts(page).await.unwrap().items;
+    let usage: Vec<_> = attempts.iter().map(|attempt| attempt.usage.get(&budget_id)).collect();
+    assert_eq!(usage, [Some(&BTreeMap::from([(tokens(), 0)])), None]);
+    assert_eq!(world.spent(budget_id).await, 3);
 }
 
 #[tokio::test]
