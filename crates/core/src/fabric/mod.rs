@@ -14,7 +14,7 @@
 //! | [`Budgets`], [`Quotas`] | limits |
 //! | [`Streams`] | reading the output of attempts |
 //! | [`Workers`] | registration |
-//! | [`Reads`] | executions, history, lanes, explain, events |
+//! | [`Reads`] | executions, history, lanes, explain, events, problems |
 
 mod budgets;
 mod claims;

@@ -7,7 +7,9 @@ use crate::command::page::{ListOf, Page, PageRequest};
 use crate::id::ExecutionId;
 use crate::payload::Payload;
 use crate::record::{Attempt, HistoryLine};
-use crate::view::{Events, ExecutionView, Explanation, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd};
+use crate::view::{
+    Events, ExecutionView, Explanation, LaneView, ListExecutions, Problem, ReadEvents, StateView, WaitForEnd,
+};
 
 /// Reading executions, lanes and events.
 #[async_trait]
@@ -41,4 +43,8 @@ pub trait Reads: Send + Sync {
 
     /// Lifecycle events after a cursor, parking until there are some.
     async fn events(&self, request: ReadEvents) -> Result<Events>;
+
+    /// What does not get better by itself, the thousand oldest: records that cannot be read, follow-ups that keep failing, work
+    /// blocked by what does not exist. Each says what to do.
+    async fn list_problems(&self) -> Result<Vec<Problem>>;
 }

@@ -5,6 +5,7 @@ mod execution;
 mod explain;
 mod flow;
 mod lane;
+mod problem;
 mod signal;
 
 pub use event::{Event, EventFilter, Events, ReadEvents};
@@ -12,4 +13,5 @@ pub use execution::{ExecutionView, GrantView, ListExecutions, StateView, Suspens
 pub use explain::{Condition, Explanation, Hindrance, NearestWorker};
 pub use flow::{FlowView, GroupView, ListFlows};
 pub use lane::LaneView;
+pub use problem::{Problem, ProblemKind};
 pub use signal::SignalView;

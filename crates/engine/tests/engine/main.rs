@@ -18,3 +18,4 @@ mod suite_sqlite;
 mod suite_valkey;
 mod support;
 mod trips;
+mod unreadable;

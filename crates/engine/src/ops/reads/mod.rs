@@ -9,6 +9,7 @@
 //! | `lanes`, `throughput` | list_lanes; what ended lately |
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
+//! | `problems` | list_problems |
 //! | `view`, `scene` | what a caller sees of an execution, and what stands around it |
 
 mod events;
@@ -18,6 +19,7 @@ mod history;
 mod lanes;
 mod list;
 mod positions;
+mod problems;
 mod scene;
 mod throughput;
 mod view;
@@ -34,7 +36,9 @@ use ff_core::fabric::{On, Reads, Result};
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
 use ff_core::record::{Attempt, HistoryLine};
-use ff_core::view::{Events, ExecutionView, Explanation, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd};
+use ff_core::view::{
+    Events, ExecutionView, Explanation, LaneView, ListExecutions, Problem, ReadEvents, StateView, WaitForEnd,
+};
 
 use crate::engine::Engine;
 
@@ -78,5 +82,9 @@ impl Reads for Engine {
 
     async fn events(&self, request: ReadEvents) -> Result<Events> {
         self.read_events(request).await
+    }
+
+    async fn list_problems(&self) -> Result<Vec<Problem>> {
+        self.problems().await
     }
 }
