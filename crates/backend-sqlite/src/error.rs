@@ -83,12 +83,27 @@ pub enum OpenError {
     },
 }
 
+/// Whether a row is there but does not hold what it should.
+pub(crate) const fn is_unreadable(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::FromSqlConversionFailure(..))
+}
+
+/// What a row holds; `None`, and a line in the log, when it cannot be read: what concerns many must not stop at one.
+pub(crate) fn if_readable<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match read {
+        Err(error) if is_unreadable(&error) => {
+            tracing::error!(%error, "a row cannot be read; it is left out");
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
 /// How an error of SQLite reads to the engine. Nothing was done: the writer rolls the whole batch back first.
 pub(crate) fn store_error(error: &rusqlite::Error) -> Error {
-    let unreadable = matches!(error, rusqlite::Error::FromSqlConversionFailure(..));
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(error.to_string()),
-        _ if unreadable => Error::Corrupt(error.to_string()),
+        _ if is_unreadable(error) => Error::Corrupt(error.to_string()),
         _ => Error::Unavailable(error.to_string()),
     }
 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use ff_backend::reserve::{Handful, Reserve, Task};
 use ff_backend::transaction::Version;
 use ff_core::capability::Signature;
+use ff_core::id::ExecutionId;
 use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{Claimant, Surroundings, hand_out};
 use ff_core::machine::placement::Score;
@@ -15,6 +16,7 @@ use rusqlite::OptionalExtension;
 use std::cmp::Reverse;
 
 use crate::batch::Batch;
+use crate::error::if_readable;
 use crate::execution::{Lines, Row};
 use crate::key::execution_id;
 use crate::queues::{QueueId, parse};
@@ -25,17 +27,22 @@ struct Candidate {
     execution: Execution,
     before: Row,
     input: Payload,
+    gate: Option<(Gate, Version)>,
 }
 
 impl Batch<'_> {
     /// Hands out what one worker asks for.
     pub(crate) fn reserve(&mut self, ask: &Reserve) -> rusqlite::Result<Handful> {
         let mut tasks = Vec::new();
-        let mut bytes = 0;
+        let (mut bytes, mut any_unreadable) = (0, false);
         for lane in &ask.lanes {
             let wanted = ask.claimants.len() - tasks.len();
-            for row in self.best(ask, lane, wanted)? {
-                let candidate = self.candidate(row)?;
+            for (id, row) in self.best(ask, lane, wanted)? {
+                let Some(candidate) = if_readable(self.candidate(row))? else {
+                    self.set_aside(id, row)?;
+                    any_unreadable = true;
+                    continue;
+                };
                 bytes += candidate.input.len();
                 if bytes > RESERVE_BYTES_MAX && !tasks.is_empty() {
                     return Ok(self.handful(tasks, true));
@@ -44,7 +51,21 @@ impl Batch<'_> {
                 tasks.push(self.hand_out(ask, candidate, claimant)?);
             }
         }
-        Ok(self.handful(tasks, false))
+        Ok(self.handful(tasks, any_unreadable))
+    }
+
+    /// An execution that cannot be read is taken out of its queue: whoever is behind it must not wait for a person.
+    fn set_aside(&mut self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
+        tracing::error!(%id, "an execution cannot be read and is set aside");
+        let mut statement = self.statement(include_str!("../sql/queue_of.sql"))?;
+        let queue_id: Option<QueueId> = statement.query_row([row], |row| row.get(0))?;
+        if let Some(queue_id) = queue_id {
+            self.queues.leave(id.partition(), queue_id);
+        }
+        let now = self.now;
+        self.run(include_str!("../sql/set_aside.sql"), (row, now.as_millis()))?;
+        self.note_due(id.partition(), Some(now));
+        Ok(())
     }
 
     const fn handful(&self, tasks: Vec<Task>, cut: bool) -> Handful {
@@ -53,7 +74,7 @@ impl Batch<'_> {
     }
 
     /// The rows of the best executions of a lane that the worker can run.
-    fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<i64>> {
+    fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<(ExecutionId, i64)>> {
         let queues = self.queues.of_lane(&ask.namespace, lane);
         let runnable = queues.filter(|(signature, _)| can_run(ask, signature));
         let mut best: Vec<(Score, i64)> = Vec::new();
@@ -62,7 +83,7 @@ impl Batch<'_> {
         }
         best.sort_unstable();
         best.truncate(wanted);
-        Ok(best.into_iter().map(|(_, row)| row).collect())
+        Ok(best.into_iter().map(|(score, row)| (score.id, row)).collect())
     }
 
     fn best_of_queue(&self, queue_id: QueueId, wanted: usize) -> rusqlite::Result<Vec<(Score, i64)>> {
@@ -81,10 +102,12 @@ impl Batch<'_> {
     fn candidate(&self, row: i64) -> rusqlite::Result<Candidate> {
         let mut statement = self.statement(include_str!("../sql/take_candidate.sql"))?;
         statement.query_row([row], |found| {
+            let execution = from_json(found.get_ref(10)?.as_str()?)?;
             Ok(Candidate {
-                execution: from_json(found.get_ref(10)?.as_str()?)?,
                 before: Row::read(found)?,
                 input: self.input(row)?,
+                gate: self.gate_of(&execution)?,
+                execution,
             })
         })
     }
@@ -105,9 +128,9 @@ impl Batch<'_> {
             execution,
             before,
             input,
+            gate,
         } = candidate;
         let partition = execution.id.partition();
-        let gate = self.gate_of(&execution)?;
         let surroundings = Surroundings {
             now: self.now,
             gate: gate.as_ref().map(|(gate, _)| gate.state),

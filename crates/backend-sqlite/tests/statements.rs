@@ -18,6 +18,7 @@ const MAY_SCAN: &[&str] = &[
     "read_counts.sql",
     "update_store.sql",
     "move_feed_floor.sql",
+    "note_trimmed_feed.sql",
     "list_feed_extent.sql",
     "list_feed_moment.sql",
     "last_feed_line.sql",

@@ -49,6 +49,8 @@ struct Hand {
     looked: bool,
     /// Visits that found nothing.
     in_vain: usize,
+    /// Something was taken that nobody can read.
+    any_unreadable: bool,
 }
 
 impl Hand {
@@ -61,6 +63,7 @@ impl Hand {
             full: false,
             looked: false,
             in_vain: 0,
+            any_unreadable: false,
         }
     }
 
@@ -75,7 +78,9 @@ impl Hand {
     /// queues behind it were not looked into.
     const fn is_cut(&self) -> bool {
         let gave_up = self.full || self.in_vain > SOURCES_MAX;
-        self.failure.is_some() || (gave_up && !self.claimants.is_empty() && !self.tasks.is_empty())
+        self.failure.is_some()
+            || self.any_unreadable
+            || (gave_up && !self.claimants.is_empty() && !self.tasks.is_empty())
     }
 
     /// Whether nothing was taken, and nobody was silent who may have something.
@@ -94,7 +99,8 @@ impl Hand {
             Ok(visit) => {
                 self.in_vain += usize::from(visit.tasks.is_empty());
                 self.full |= visit.full;
-                self.claimants.extend(claimants.into_iter().skip(visit.tasks.len()));
+                self.any_unreadable |= visit.served > visit.tasks.len();
+                self.claimants.extend(claimants.into_iter().skip(visit.served));
                 self.tasks.extend(visit.tasks);
             }
             Err(error) => self.failure = Some(error),
@@ -106,6 +112,8 @@ impl Hand {
 #[derive(Default)]
 struct Visit {
     tasks: Vec<Task>,
+    /// Claimants that got something, the first ones. Some of it may be unreadable.
+    served: usize,
     /// No more bytes may be handed out.
     full: bool,
 }
@@ -262,10 +270,13 @@ impl Shared {
     ) -> Result<Visit> {
         let [tasks, heads, full] = values(std::mem::replace(&mut reply.answer, Value::Nil))?;
         self.settle(sources, list(heads)?, &reply)?;
-        let tasks = list(tasks)?.into_iter().zip(claimants);
-        let tasks = tasks.map(|(found, claimant)| task(found, claimant, ask));
+        let found = list(tasks)?;
+        let served = found.len();
+        let tasks = found.into_iter().zip(claimants);
+        let tasks = tasks.filter_map(|(found, claimant)| readable(task(found, claimant, ask), claimant));
         Ok(Visit {
-            tasks: tasks.collect::<Result<_>>()?,
+            tasks: tasks.collect(),
+            served,
             full: number::<i64>(&full)? == 1,
         })
     }
@@ -304,6 +315,16 @@ fn pack_claimant(pack: &mut Pack, claimant: &Claimant) {
     pack.text(actor)
         .text(claimant.lease_id.expose().to_string())
         .text(claimant.attempt_id.to_string());
+}
+
+/// A task, if it can be read. One that cannot is out of its queue, and is due when the lease ends that was stamped on it: the
+/// pump finds it then, and the others are handed out.
+fn readable(task: Result<Task>, claimant: &Claimant) -> Option<Task> {
+    let set_aside = |error: &Error| {
+        let grant_id = claimant.grant_id;
+        tracing::error!(%error, %grant_id, "an execution cannot be read and is set aside");
+    };
+    task.inspect_err(set_aside).ok()
 }
 
 /// What the rules make of an execution that the store has stamped.

@@ -28,6 +28,10 @@ use crate::transaction::{CommitError, Committed, Transaction};
 ///   can be seen. It stays the same for as long as nothing is lost.
 /// * **Unknown outcomes.** A call whose reply may have been lost answers [`crate::Error::Unknown`], never that it failed.
 ///   Every call is safe to repeat: a commit by its versions, the others by the ids they carry.
+/// * **Unreadable records.** A record that cannot be read fails whoever asks for it, and nothing that concerns others: `reserve`
+///   takes it out of its queue, leaves it due and goes on; a listing of executions, flows or what waits for something, and an
+///   audit, leave it out. What belongs to one thing (its members, edges, parts) is not listed without it, because whoever
+///   believed such a list to be whole would forget it.
 /// * **Bounded.** No call's cost grows with what is stored, only with what it is asked for.
 #[async_trait]
 pub trait Backend: Send + Sync + 'static {

@@ -476,6 +476,7 @@ macro_rules! fabric_cases {
                 an_execution_may_be_kept_for_ever,
             }
             explanations {
+                what_waits_for_something_that_exists_is_no_problem,
                 nothing_stands_between_eligible_work_and_a_worker,
                 every_reason_at_once_is_named,
                 a_lease_and_a_promise_are_explained,

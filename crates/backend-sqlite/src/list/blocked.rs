@@ -10,6 +10,7 @@ use rusqlite::{Connection, Row, params};
 use super::cursor::Cut;
 use super::partitions::Partitions;
 use super::{Found, versioned};
+use crate::error::if_readable;
 use crate::key::{cause, cause_text, execution_id, index, uuid_text};
 
 /// The place of an execution by score: priority, age, id.
@@ -60,7 +61,7 @@ pub(super) fn by_score(
         namesakes,
         partitions.rows_for(cut),
     ];
-    let rows = statement.query_map(params, |row| Ok((score_key(row)?, Some(versioned(row, 4)?))))?;
+    let rows = statement.query_map(params, |row| Ok((score_key(row)?, if_readable(versioned(row, 4))?)))?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Executions(rows), next))
 }

@@ -11,6 +11,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::cursor::Cut;
 use super::{Answer, Found, VISITED_MAX, versioned};
+use crate::error::if_readable;
 use crate::key::{execution_id, index, uuid_text};
 
 /// The place of an execution among all, the oldest being the least.
@@ -121,5 +122,8 @@ fn execution_if(
         tag.map(|(key, _)| key),
         tag.map(|(_, value)| value),
     ];
-    statement.query_row(params, |row| versioned(row, 0)).optional()
+    let found = statement
+        .query_row(params, |row| if_readable(versioned(row, 0)))
+        .optional()?;
+    Ok(found.flatten())
 }

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::cursor::Cut;
 use super::{Found, versioned_if_listed};
+use crate::error::if_readable;
 
 pub(super) fn flows(connection: &Connection, filter: &FlowFilter, cut: &Cut) -> Found {
     let after = cut.after::<(Timestamp, FlowId)>()?;
@@ -19,7 +20,7 @@ pub(super) fn flows(connection: &Connection, filter: &FlowFilter, cut: &Cut) -> 
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_flows.sql"))?;
     let rows = statement.query_map((created_at.as_millis(), flow_id, namespace, kind), |row| {
         let age: (u64, String) = (row.get(0)?, row.get(1)?);
-        let flow = versioned_if_listed(row, 2)?;
+        let flow = if_readable(versioned_if_listed(row, 2))?.flatten();
         Ok((age, flow.filter(|(flow, _)| has_tag(filter, flow))))
     })?;
     let (rows, next) = cut.page(rows)?;

@@ -8,6 +8,7 @@ use super::blocked::by_score;
 use super::cursor::Cut;
 use super::partitions::Partitions;
 use super::{Found, versioned};
+use crate::error::if_readable;
 use crate::key::{execution_id, index, uuid_text};
 
 /// Those that wait, best score first.
@@ -29,7 +30,7 @@ pub(super) fn leased(connection: &Connection, partitions: &Partitions, budget_id
     let params = (partitions.json(), budget_id.to_string(), uuid, partition, limit);
     let rows = statement.query_map(params, |row| {
         let id = execution_id(row.get_ref(0)?.as_str()?, row.get(1)?)?;
-        Ok((id, Some(versioned(row, 2)?)))
+        Ok((id, if_readable(versioned(row, 2))?))
     })?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Executions(rows), next))

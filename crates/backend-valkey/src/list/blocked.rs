@@ -22,7 +22,7 @@ pub(super) async fn blocked(reader: &mut Reader<'_>, partitions: &[Partition], c
         .map(|partition| (partition, set.clone()));
     let after = cut.after::<Place>()?;
     let walk = Walk::new(sets, Order::Ascending, Names::of_records("execution:"), after.as_ref());
-    let page = reader.page(cut, walk, |record, version| match record {
+    let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Execution(execution) => match placement(&execution) {
             Placement::Blocked { cause: by, .. } if by == cause => Some((*execution, version)),
             _ => None,

@@ -22,7 +22,7 @@ pub(super) async fn executions(reader: &mut Reader<'_>, filter: &ExecutionFilter
         .map(|partition| (partition, set.clone()));
     let after = cut.after::<Place>()?;
     let walk = Walk::new(sets, order, Names::of_records("execution:"), after.as_ref());
-    let page = reader.page(cut, walk, |record, version| match record {
+    let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Execution(execution) if admits(filter, &execution) => Some((*execution, version)),
         _ => None,
     });

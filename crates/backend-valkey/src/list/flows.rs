@@ -24,7 +24,7 @@ pub(super) async fn flows(reader: &mut Reader<'_>, filter: &FlowFilter, cut: &Cu
     let sets = partitions.map(|partition| (partition, set.clone()));
     let after = cut.after::<Place>()?;
     let walk = Walk::new(sets, order, Names::of_records("flow:"), after.as_ref());
-    let page = reader.page(cut, walk, |record, version| match record {
+    let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Flow(flow) if admits(filter, &flow) => Some((*flow, version)),
         _ => None,
     });

@@ -1,8 +1,8 @@
 //! Records by name, and pages of the records a walk leads to.
 
-use ff_backend::Result;
 use ff_backend::query::Cursor;
 use ff_backend::transaction::Version;
+use ff_backend::{Error, Result};
 use ff_core::partition::Partition;
 use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
@@ -22,26 +22,52 @@ const BATCH_MAX: usize = 500;
 /// The fields a record is made of.
 pub(super) const FIELDS: [&str; 4] = ["version", "body", "claim", "expires"];
 
+/// A record that was looked for.
+type Found = Result<Option<(Record, Version)>>;
+
 impl Reader<'_> {
     /// The records with these keys, those that exist.
-    pub(super) async fn records(
-        &mut self,
-        keys: Vec<(Partition, RecordKey)>,
-    ) -> Result<Vec<Option<(Record, Version)>>> {
+    async fn records(&mut self, keys: Vec<(Partition, RecordKey)>) -> Result<Vec<Found>> {
         let command = |key: &RecordKey| Command::new("HMGET", name(key)).args(FIELDS);
         let commands = keys.iter().map(|(partition, key)| (*partition, command(key)));
         let replies = self.ask_each(commands.collect()).await?;
         let now = self.now().unwrap_or_default();
         let found = keys.iter().zip(replies);
-        found.map(|((_, key), reply)| record(key, list(reply)?, now)).collect()
+        Ok(found.map(|((_, key), reply)| record(key, list(reply)?, now)).collect())
     }
 
     /// A page of what `keep` makes of the records that a walk leads to.
     pub(super) async fn page<R>(
         &mut self,
         cut: &Cut,
+        walk: Walk,
+        keep: impl Fn(Record, Version) -> Option<R> + Send + Sync,
+    ) -> Result<(Vec<R>, Option<Cursor>)> {
+        self.page_of(cut, walk, |found| {
+            Ok(found?.and_then(|(record, version)| keep(record, version)))
+        })
+        .await
+    }
+
+    /// The same without those that cannot be read: what concerns many must not stop at one.
+    pub(super) async fn readable_page<R>(
+        &mut self,
+        cut: &Cut,
+        walk: Walk,
+        keep: impl Fn(Record, Version) -> Option<R> + Send + Sync,
+    ) -> Result<(Vec<R>, Option<Cursor>)> {
+        self.page_of(cut, walk, |found| {
+            let found = if_readable(found)?.flatten();
+            Ok(found.and_then(|(record, version)| keep(record, version)))
+        })
+        .await
+    }
+
+    async fn page_of<R>(
+        &mut self,
+        cut: &Cut,
         mut walk: Walk,
-        keep: impl Fn(Record, Version) -> Option<R> + Send,
+        keep: impl Fn(Found) -> Result<Option<R>> + Send + Sync,
     ) -> Result<(Vec<R>, Option<Cursor>)> {
         let (mut rows, mut last, mut visited) = (Vec::new(), None, 0);
         let mut batch = cut.limit;
@@ -58,14 +84,14 @@ impl Reader<'_> {
                 if rows.len() == cut.limit {
                     return page_until(cut, rows, last, true);
                 }
-                rows.extend(record.and_then(|(record, version)| keep(record, version)));
+                rows.extend(keep(record)?);
                 last = Some(place);
             }
         }
         page_until(cut, rows, last, walk.has_more())
     }
 
-    async fn at(&mut self, walk: &Walk, places: &[Place]) -> Result<Vec<Option<(Record, Version)>>> {
+    async fn at(&mut self, walk: &Walk, places: &[Place]) -> Result<Vec<Found>> {
         let keys = places.iter().map(|place| {
             let key = walk.record_key(place)?;
             Ok((Partition::flow(place.partition), key))
@@ -78,6 +104,17 @@ fn page_until<R>(cut: &Cut, rows: Vec<R>, last: Option<Place>, has_more: bool) -
     let last = last.filter(|_| has_more);
     let next = last.map(|place| cut.cursor(&place)).transpose()?;
     Ok((rows, next))
+}
+
+/// What was read; `None`, and a line in the log, when it cannot be.
+pub(super) fn if_readable<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(Error::Corrupt(why)) => {
+            tracing::error!(%why, "a record cannot be read; it is left out");
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
 }
 
 /// The record that stands in [`FIELDS`]. One whose time to live is over is gone.

@@ -44,7 +44,7 @@ pub(super) async fn leased(reader: &mut Reader<'_>, partitions: &[Partition], bu
 }
 
 async fn page(reader: &mut Reader<'_>, cut: &Cut, walk: Walk, belongs: fn(&Execution) -> bool) -> Found {
-    let page = reader.page(cut, walk, |record, version| match record {
+    let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Execution(execution) if belongs(&execution) => Some((*execution, version)),
         _ => None,
     });

@@ -386,6 +386,11 @@ macro_rules! operations {
                 /// Lifecycle events, in order within an execution and a flow.
                 events: GET "/events", reader, Small,
                     (ReadEvents) => (Events);
+
+                /// What does not get better by itself, the thousand oldest: records that cannot be read, follow-ups that keep
+                /// failing, work blocked by what does not exist. Each says what to do.
+                list_problems: GET "/admin/problems", operator, Small,
+                    (ListProblems) => (list items: Problem);
             }
         }
     };

@@ -5,6 +5,7 @@ mod execution;
 mod explain;
 mod flow;
 mod lane;
+mod problem;
 mod signal;
 mod tag;
 
@@ -15,4 +16,5 @@ pub use execution::{
 pub use explain::{Condition, Explanation, Hindrance, NearestWorker};
 pub use flow::{FlowView, GroupView, ListFlows};
 pub use lane::LaneView;
+pub use problem::{ListProblems, Problem, ProblemKind};
 pub use signal::SignalView;

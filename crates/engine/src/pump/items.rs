@@ -22,7 +22,7 @@ use crate::fault::internal;
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Item {
+pub(crate) enum Item {
     /// It is due.
     Due(Partition, DueKey),
     /// Work may be queued under this closed budget.

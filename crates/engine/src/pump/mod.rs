@@ -49,6 +49,7 @@ mod turn;
 mod waitpoints;
 
 pub use duty::Duty;
+pub(crate) use items::Item;
 pub use poison::Poisoned;
 
 use futures::future::join4;

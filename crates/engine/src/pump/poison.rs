@@ -165,6 +165,15 @@ impl Poison {
             .collect()
     }
 
+    /// Every item that failed, and why.
+    fn failing(&self) -> Vec<(Item, String)> {
+        let inner = self.inner();
+        let failing = inner.troubles.iter().filter(|(_, trouble)| trouble.failures > 0);
+        failing
+            .map(|(item, trouble)| (item.clone(), trouble.reason.clone()))
+            .collect()
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -186,6 +195,11 @@ impl Engine {
     /// What the pump of this process cannot get done, for a person to look at.
     pub fn poisoned(&self) -> Vec<Poisoned> {
         self.shared.pump.poison.list(self.host().elapsed())
+    }
+
+    /// The same with what each of them is about.
+    pub(crate) fn failing_items(&self) -> Vec<(Item, String)> {
+        self.shared.pump.poison.failing()
     }
 
     /// How many things the pump looks at again a little later: for whoever pumps by hand.

@@ -201,13 +201,13 @@ impl Engine {
     }
 
     /// Every partition there is.
-    pub(super) fn all_partitions(&self) -> Vec<Partition> {
+    pub(crate) fn all_partitions(&self) -> Vec<Partition> {
         let counts = self.shared.config.counts;
         Family::ALL.into_iter().flat_map(|family| counts.all(family)).collect()
     }
 
     /// Every partition that holds executions.
-    pub(super) fn flow_partitions(&self) -> Vec<Partition> {
+    pub(crate) fn flow_partitions(&self) -> Vec<Partition> {
         self.shared.config.counts.all(Family::Flow).collect()
     }
 }

@@ -19,6 +19,7 @@ use ff_backend::{Backend, Error};
 use ff_core::fabric::Result;
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::time::Timestamp;
+use futures::future::join_all;
 
 use self::batcher::Batcher;
 use self::shielded::Shielded;
@@ -101,6 +102,15 @@ impl Store {
         let snapshot = answer.unwrap_or_else(lost).map_err(|error| refusal(&error))?;
         self.saw(partition, snapshot.now);
         Ok(snapshot)
+    }
+
+    /// The same, or `None` when what is there cannot be read.
+    pub(crate) async fn load_if_readable(&self, load: Load) -> Result<Option<Snapshot>> {
+        match self.loads.call(&*self.host, load).await.unwrap_or_else(lost) {
+            Ok(snapshot) => Ok(Some(snapshot)),
+            Err(Error::Corrupt(_)) => Ok(None),
+            Err(error) => Err(refusal(&error)),
+        }
     }
 
     /// Commits one transaction.
@@ -201,10 +211,18 @@ impl Store {
 
 async fn load_all(backend: &dyn Backend, batch: Vec<Load>) -> Vec<ff_backend::Result<Snapshot>> {
     let size = batch.len();
-    match backend.load(batch).await {
-        Ok(snapshots) => snapshots.into_iter().map(Ok).collect(),
-        Err(error) => vec![Err(error); size],
+    let several = (size > 1).then(|| batch.clone());
+    match (backend.load(batch).await, several) {
+        (Ok(snapshots), _) => snapshots.into_iter().map(Ok).collect(),
+        // One of them cannot be read; the others only came at the same time.
+        (Err(Error::Corrupt(_)), Some(batch)) => join_all(batch.into_iter().map(|load| load_one(backend, load))).await,
+        (Err(error), _) => vec![Err(error); size],
     }
+}
+
+async fn load_one(backend: &dyn Backend, load: Load) -> ff_backend::Result<Snapshot> {
+    let snapshot = backend.load(vec![load]).await?.pop();
+    snapshot.ok_or_else(|| Error::Corrupt("the store answered no load".to_owned()))
 }
 
 fn lost<T>() -> ff_backend::Result<T> {

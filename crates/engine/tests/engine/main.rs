@@ -19,3 +19,4 @@ mod suite_valkey;
 mod suite_wire;
 mod support;
 mod trips;
+mod unreadable;

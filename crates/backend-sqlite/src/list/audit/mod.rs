@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::Cut;
 use super::{Found, VISITED_MAX};
+use crate::error::if_readable;
 use crate::key::{execution_id, index};
 use crate::queues::parse;
 use crate::record::{from_json, gate_state};
@@ -67,7 +68,7 @@ pub(super) fn audit(connection: &Connection, partition: Partition, now: Timestam
                 part: row.get(2)?,
             };
             visited += 1;
-            page.extend(place.audit_row(connection, row, now)?);
+            page.extend(if_readable(place.audit_row(connection, row, now))?.flatten());
         }
     }
     Ok((Rows::Audit(page), None))

@@ -12,7 +12,7 @@ use ff_core::time::Timestamp;
 use redis::Value;
 
 use super::super::reader::{Command, Reader};
-use super::super::records::{FIELDS, record};
+use super::super::records::{FIELDS, if_readable, record};
 use crate::error::corrupt;
 use crate::keys::{DUE, INDEX, QUEUES, QueueName, name, parse_cause};
 use crate::record::parse_score;
@@ -46,10 +46,10 @@ pub(super) async fn audited(
         let now = reader.now().unwrap_or_default();
         let mut moved = Vec::new();
         for ((nth, signpost), answer) in rest.into_iter().zip(signposts).zip(answers) {
-            match Entries::read(&keys[nth], &signpost, answer, now)? {
-                Read::Gone => {}
-                Read::Moved => moved.push(nth),
-                Read::Found(entries) => rows[nth] = Some(entries.row(&signpost)?),
+            match if_readable(Entries::read(&keys[nth], &signpost, answer, now))? {
+                None | Some(Read::Gone) => {}
+                Some(Read::Moved) => moved.push(nth),
+                Some(Read::Found(entries)) => rows[nth] = Some(entries.row(&signpost)?),
             }
         }
         rest = moved;

@@ -68,7 +68,7 @@ impl Engine {
         Ok(ids.iter().zip(budgets).map(condition).collect())
     }
 
-    async fn find_budget(&self, id: BudgetId) -> Result<Option<BudgetView>> {
+    pub(super) async fn find_budget(&self, id: BudgetId) -> Result<Option<BudgetView>> {
         match self.store().budget(BudgetCall::Get(id)).await?.1 {
             Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
             Err(refused) if refused.code == Code::BudgetNotFound => Ok(None),
@@ -81,17 +81,21 @@ impl Engine {
         let Some(id) = execution.definition.policy.quota_policy_id else {
             return Ok(None);
         };
-        let policy = match self.store().quota(QuotaCall::Get(id)).await?.1 {
-            Ok(QuotaAnswer::Policy(view)) => Some(*view),
-            Err(refused) if refused.code == Code::QuotaPolicyNotFound => None,
-            Err(refused) => return Err(refused),
-            Ok(_) => return Err(internal("a reading of a quota was answered with something else")),
-        };
+        let policy = self.find_quota(id).await?;
         Ok(Some(Condition {
             hindrance: Hindrance::Quota,
             blocks: !is_taken(execution) && scene.is_quota_full(execution),
             detail: quota_detail(id, policy.as_ref()),
         }))
+    }
+
+    pub(super) async fn find_quota(&self, id: QuotaPolicyId) -> Result<Option<QuotaPolicyView>> {
+        match self.store().quota(QuotaCall::Get(id)).await?.1 {
+            Ok(QuotaAnswer::Policy(view)) => Ok(Some(*view)),
+            Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
+            Err(refused) => Err(refused),
+            Ok(_) => Err(internal("a reading of a quota was answered with something else")),
+        }
     }
 }
 

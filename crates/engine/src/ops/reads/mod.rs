@@ -9,6 +9,7 @@
 //! | `lanes`, `throughput` | list_lanes; what ended lately |
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
+//! | `problems` | list_problems |
 //! | `view`, `scene` | what a caller sees of an execution, and what stands around it |
 
 mod events;
@@ -18,6 +19,7 @@ mod history;
 mod lanes;
 mod list;
 mod positions;
+mod problems;
 mod result;
 mod scene;
 mod throughput;
@@ -35,7 +37,8 @@ use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
 use ff_core::record::{Attempt, HistoryLine};
 use ff_core::view::{
-    Events, ExecutionView, Explanation, GetResult, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd,
+    Events, ExecutionView, Explanation, GetResult, LaneView, ListExecutions, ListProblems, Problem, ReadEvents,
+    StateView, WaitForEnd,
 };
 
 use crate::engine::Engine;
@@ -78,4 +81,8 @@ pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<
 
 pub(crate) async fn events(engine: &Engine, request: ReadEvents) -> Result<Events> {
     engine.read_events(request).await
+}
+
+pub(crate) async fn list_problems(engine: &Engine, _: ListProblems) -> Result<Vec<Problem>> {
+    engine.problems().await
 }

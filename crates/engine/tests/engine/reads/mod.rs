@@ -5,6 +5,7 @@ mod events;
 mod explain;
 mod lanes;
 mod lists;
+mod problems;
 mod signals;
 mod stage;
 mod streams;

@@ -1,0 +1,56 @@
+//! What a person should look at.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::Namespace;
+use crate::time::Timestamp;
+
+/// Asks for what a person should look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListProblems {}
+
+/// Something that does not get better by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Of which kind.
+    pub kind: ProblemKind,
+    /// What it is about, as a person would name it.
+    pub subject: String,
+    /// Whose it is; absent when that cannot be known, or when it is everybody's.
+    pub namespace: Option<Namespace>,
+    /// Since when, where that is known.
+    pub since: Option<Timestamp>,
+    /// What is wrong.
+    pub detail: String,
+    /// What to do about it.
+    pub advice: Cow<'static, str>,
+}
+
+/// Kinds of problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemKind {
+    /// A record cannot be read, and everything else goes on without it.
+    Unreadable,
+    /// What follows from a record is not done, again and again.
+    FollowUp,
+    /// Work is blocked by a budget or quota policy that does not exist.
+    MissingCause,
+}
+
+impl ProblemKind {
+    /// What to do about it.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            ProblemKind::Unreadable => {
+                "look into the log for what cannot be read, and mend or delete it in the store; mended, it goes on by itself"
+            }
+            ProblemKind::FollowUp => {
+                "look into the log for why it fails; it is tried again every few minutes, and is done once the reason is gone"
+            }
+            ProblemKind::MissingCause => "create it again under this id, or cancel what waits for it",
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! list_problems: what does not get better by itself.
+//!
+//! Whoever is asked looks at the whole store: what has been due for long is not done by anybody, whichever process should. What
+//! the pump of this process fails at is known sooner, with its reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_backend::due::{Due, DueKey};
+use ff_backend::load::Load;
+use ff_backend::query::Listing;
+use ff_core::fabric::Result;
+use ff_core::limits::PAGE_MAX;
+use ff_core::name::Namespace;
+use ff_core::partition::Partition;
+use ff_core::record::{Cause, Record, RecordKey};
+use ff_core::time::{Duration, Timestamp};
+use ff_core::view::{Problem, ProblemKind};
+use futures::future::try_join_all;
+
+use crate::engine::Engine;
+use crate::pump::Item;
+
+/// How long something may be due before somebody should look: longer than a failover, and than a process that took over.
+const OVERDUE_AFTER: Duration = Duration::from_secs(60);
+
+/// What is known of something that is not done.
+#[derive(Default)]
+struct Trouble {
+    since: Option<Timestamp>,
+    reason: Option<String>,
+}
+
+impl Engine {
+    pub(super) async fn problems(&self) -> Result<Vec<Problem>> {
+        let troubles = self.troubles().await?.into_iter().take(PAGE_MAX);
+        let looked_at = troubles.map(|(item, trouble)| self.problem_of(item, trouble));
+        let mut problems: Vec<Problem> = try_join_all(looked_at).await?.into_iter().flatten().collect();
+        problems.extend(self.missing_causes().await?);
+        let own = self.caller.namespace.as_ref();
+        problems.retain(|problem| own.is_none() || problem.namespace.as_ref() == own);
+        problems.sort_by(|a, b| (a.kind, a.since, &a.subject).cmp(&(b.kind, b.since, &b.subject)));
+        problems.truncate(PAGE_MAX);
+        Ok(problems)
+    }
+
+    /// What should have been done and is not.
+    async fn troubles(&self) -> Result<BTreeMap<Item, Trouble>> {
+        let mut troubles: BTreeMap<Item, Trouble> = BTreeMap::new();
+        for (item, reason) in self.failing_items() {
+            troubles.entry(item).or_default().reason = Some(reason);
+        }
+        let due = Due {
+            partitions: self.all_partitions(),
+            limit: PAGE_MAX,
+        };
+        let page = self.store().due(due).await?;
+        let overdue = page
+            .items
+            .into_iter()
+            .filter(|item| (item.due_at + OVERDUE_AFTER).has_come(page.now));
+        for due in overdue {
+            let trouble = troubles.entry(Item::Due(due.partition, due.key)).or_default();
+            trouble.since = Some(due.due_at);
+        }
+        Ok(troubles)
+    }
+
+    /// The problem behind a trouble; `None` when it is over.
+    async fn problem_of(&self, item: Item, trouble: Trouble) -> Result<Option<Problem>> {
+        let mut problem = Problem {
+            kind: ProblemKind::FollowUp,
+            subject: item.to_string(),
+            namespace: None,
+            since: trouble.since,
+            detail: trouble
+                .reason
+                .unwrap_or_else(|| "it has been due for long, and nobody does it".to_owned()),
+            advice: ProblemKind::FollowUp.advice(),
+        };
+        if let Item::Due(partition, DueKey::Record(key)) = item {
+            let load = Load::records(partition, [key.clone()]);
+            match self.store().load_if_readable(load).await? {
+                None => {
+                    problem.kind = ProblemKind::Unreadable;
+                    problem.advice = ProblemKind::Unreadable.advice();
+                }
+                Some(mut snapshot) => match snapshot.records.remove(&key) {
+                    Some((record, _)) => problem.namespace = self.namespace_of(partition, record).await?,
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(Some(problem))
+    }
+
+    async fn namespace_of(&self, partition: Partition, record: Record) -> Result<Option<Namespace>> {
+        let id = match record {
+            Record::Execution(execution) => return Ok(Some(execution.definition.namespace.clone())),
+            Record::Flow(flow) => return Ok(Some(flow.namespace)),
+            Record::Waitpoint(waitpoint) => waitpoint.execution_id,
+            _ => return Ok(None),
+        };
+        let key = RecordKey::Execution(id);
+        let load = Load::records(partition, [key.clone()]);
+        let snapshot = self.store().load_if_readable(load).await?;
+        let execution = snapshot.as_ref().and_then(|snapshot| snapshot.execution(&key));
+        Ok(execution.map(|execution| execution.definition.namespace.clone()))
+    }
+
+    /// Budgets and quota policies that hold work and do not exist: a store that lost writes may have lost them.
+    async fn missing_causes(&self) -> Result<Vec<Problem>> {
+        let (mut causes, mut after) = (BTreeSet::new(), None);
+        loop {
+            let of = Listing::BlockedCauses(self.flow_partitions());
+            let page = self.store().list(of, after, PAGE_MAX).await?;
+            after = page.next.clone();
+            causes.extend(page.causes().into_iter().map(|(_, cause)| cause));
+            if after.is_none() {
+                break;
+            }
+        }
+        let looked_at = causes.into_iter().map(|cause| self.missing_cause(cause));
+        Ok(try_join_all(looked_at).await?.into_iter().flatten().collect())
+    }
+
+    async fn missing_cause(&self, cause: Cause) -> Result<Option<Problem>> {
+        let (subject, exists) = match cause {
+            Cause::Budget(id) => (format!("budget {id}"), self.find_budget(id).await?.is_some()),
+            Cause::Quota(id) => (format!("quota policy {id}"), self.find_quota(id).await?.is_some()),
+        };
+        if exists {
+            return Ok(None);
+        }
+        let of = Listing::Blocked {
+            partitions: self.flow_partitions(),
+            cause,
+        };
+        let blocked = self.store().list(of, None, 1).await?.executions();
+        Ok(blocked.first().map(|(execution, _)| Problem {
+            kind: ProblemKind::MissingCause,
+            detail: format!("{subject} does not exist, and execution {} waits for it", execution.id),
+            subject,
+            namespace: Some(execution.definition.namespace.clone()),
+            since: None,
+            advice: ProblemKind::MissingCause.advice(),
+        }))
+    }
+}
