@@ -14,6 +14,7 @@ use ff_core::id::FlowId;
 use ff_core::machine::flow::FlowState;
 use ff_core::record::{CancelFlowPolicy, GateState};
 use ff_core::state::PublicState;
+use ff_core::time::Duration;
 
 use crate::Harness;
 use crate::scene::{HOUR, Scene, WORKER, into_flow, refused, retrying, waiting};
@@ -54,7 +55,7 @@ pub(crate) async fn a_cancellation_that_waits_has_reached_every_member(harness: 
     let cancel = CancelFlow {
         reason: "enough".to_owned(),
         policy: CancelFlowPolicy::CancelAll,
-        wait: true,
+        wait: Duration::from_secs(30),
     };
     let answer = scene.fabric.cancel_flow(On::new(graph.flow_id, cancel)).await.unwrap();
     assert_eq!(answer.cancelled.progress, CancelProgress::Cancelled);
@@ -65,6 +66,19 @@ pub(crate) async fn a_cancellation_that_waits_has_reached_every_member(harness: 
         let view = scene.view(*member).await;
         assert_eq!(view.state.public_state, PublicState::Cancelled);
     }
+}
+
+pub(crate) async fn a_cancellation_waits_at_most_30_seconds(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let graph = scene.flow(&[("a", &[])]).await;
+    let cancel = CancelFlow {
+        reason: "enough".to_owned(),
+        policy: CancelFlowPolicy::CancelAll,
+        wait: Duration::from_millis(30_001),
+    };
+    let answer = scene.fabric.cancel_flow(On::new(graph.flow_id, cancel)).await;
+    assert_eq!(refused(answer), Code::InvalidInput);
+    assert_eq!(scene.claim(WORKER).await.execution_id, graph.member("a"));
 }
 
 pub(crate) async fn a_repeated_cancellation_gets_the_first_answer(harness: &dyn Harness) {
@@ -79,7 +93,7 @@ pub(crate) async fn a_repeated_cancellation_gets_the_first_answer(harness: &dyn 
     let other = CancelFlow {
         reason: "another".to_owned(),
         policy: CancelFlowPolicy::FlowOnly,
-        wait: false,
+        wait: Duration::ZERO,
     };
     let again = scene.fabric.cancel_flow(On::new(graph.flow_id, other)).await.unwrap();
     assert_eq!(

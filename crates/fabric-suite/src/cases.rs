@@ -336,12 +336,16 @@ macro_rules! fabric_cases {
             inputs {
                 a_child_is_handed_the_results_it_asked_for,
                 a_child_is_handed_the_last_success_of_its_upstream,
+                what_a_child_is_not_handed_is_named_and_can_be_read,
+                a_holder_reads_the_last_success_of_its_upstreams_only,
+                a_lease_that_only_reads_is_used,
                 a_child_has_one_input_of_a_name,
                 a_later_part_gives_a_child_no_second_input_of_a_name,
             }
             cancellations {
                 cancel_all_reaches_members_in_every_state,
                 a_cancellation_that_waits_has_reached_every_member,
+                a_cancellation_waits_at_most_30_seconds,
                 a_repeated_cancellation_gets_the_first_answer,
                 a_flow_without_open_members_is_not_cancelled,
                 cancel_pending_lets_running_members_finish,

@@ -1,19 +1,20 @@
 //! Results of upstreams that their children are handed.
 
-use ff_core::command::claim::Task;
+use ff_core::command::claim::{OmittedInput, Task};
 use ff_core::command::flow::FlowGraph;
 use ff_core::command::lease::{Complete, Completed};
 use ff_core::command::submit::DependsOn;
 use ff_core::error::Code;
-use ff_core::fabric::On;
-use ff_core::id::FlowId;
+use ff_core::fabric::{On, Result};
+use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::DataRef;
 use ff_core::payload::Payload;
 use ff_core::record::DependencyKind;
+use ff_core::view::{GetResult, Holder};
 use serde_json::json;
 
 use crate::Harness;
-use crate::scene::{Scene, WORKER, dependency, fresh, graph, into_flow, refused, submission};
+use crate::scene::{MINUTE, Scene, WORKER, dependency, fresh, graph, into_flow, refused, submission};
 
 pub(crate) async fn a_child_is_handed_the_results_it_asked_for(harness: &dyn Harness) {
     let scene = Scene::new(harness);
@@ -51,6 +52,72 @@ pub(crate) async fn a_child_is_handed_the_last_success_of_its_upstream(harness: 
     scene.fabric.unhold(graph.member("child")).await.unwrap();
     let child = scene.claim(WORKER).await;
     assert_eq!(child.inputs, [(name("answer"), Payload::binary("second"))].into());
+}
+
+pub(crate) async fn what_a_child_is_not_handed_is_named_and_can_be_read(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let names: Vec<String> = (0..9).map(|n| format!("up{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let graph = scene.build(handing_over(&names)).await;
+    let large = "x".repeat(1024 * 1024);
+    for _ in &names {
+        let task = scene.claim(WORKER).await;
+        succeed(&scene, &task, &large).await;
+    }
+    let child = scene.claim(WORKER).await;
+    assert_eq!(child.execution_id, graph.member("child"));
+    assert_eq!(child.inputs.len(), 8);
+    let last = graph.member("up8");
+    let omitted = OmittedInput {
+        name: name("up8"),
+        execution_id: last,
+    };
+    assert_eq!(child.inputs_omitted, [omitted]);
+    assert_eq!(read(&scene, last, &child).await.unwrap().len(), large.len());
+}
+
+pub(crate) async fn a_holder_reads_the_last_success_of_its_upstreams_only(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let graph = scene.build(handing_over(&["answer"])).await;
+    let upstream = graph.member("answer");
+    let first = scene.claim(WORKER).await;
+    succeed(&scene, &first, "first").await;
+    let child = scene.claim_and_keep().await;
+    scene.replay(upstream).await.unwrap();
+    let again = scene.claim(WORKER).await;
+    scene.break_down(&again).await;
+    assert_eq!(refused(scene.result(upstream).await), Code::ResultNotAvailable);
+    let handed = read(&scene, upstream, &child).await.unwrap();
+    assert_eq!(handed, Payload::binary("first"));
+
+    let stranger = scene.running(into_flow(graph.flow_id, &[])).await;
+    assert_eq!(refused(read(&scene, upstream, &stranger).await), Code::EdgeNotFound);
+    scene.complete(&stranger).await.unwrap();
+    let answer = read(&scene, stranger.execution_id, &child).await;
+    assert_eq!(refused(answer), Code::EdgeNotFound);
+    scene.revoke(child.execution_id).await.unwrap();
+    assert_eq!(refused(read(&scene, upstream, &child).await), Code::LeaseRevoked);
+}
+
+pub(crate) async fn a_lease_that_only_reads_is_used(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let graph = scene.build(handing_over(&["answer"])).await;
+    let first = scene.claim(WORKER).await;
+    succeed(&scene, &first, "first").await;
+    let child = scene.claim(WORKER).await;
+    read(&scene, graph.member("answer"), &child).await.unwrap();
+    scene.after(MINUTE).await;
+    assert_eq!(scene.view(child.execution_id).await.counts.reclaims, 1);
+}
+
+/// Reads the result of an upstream as the holder of a task.
+async fn read(scene: &Scene<'_>, upstream: ExecutionId, task: &Task) -> Result<Payload> {
+    let holder = Holder {
+        execution_id: task.execution_id,
+        fence: task.fence,
+    };
+    let request = GetResult { holder: Some(holder) };
+    scene.fabric.get_result(On::new(upstream, request)).await
 }
 
 pub(crate) async fn a_child_has_one_input_of_a_name(harness: &dyn Harness) {

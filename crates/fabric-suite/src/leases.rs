@@ -33,14 +33,14 @@ pub(crate) async fn a_completed_execution_has_its_result(harness: &dyn Harness) 
     let task = scene.running(submission()).await;
     assert_eq!(scene.complete(&task).await.unwrap(), Completed::Now);
     assert_eq!(scene.state(task.execution_id).await, PublicState::Completed);
-    let result = scene.fabric.get_result(task.execution_id).await.unwrap();
+    let result = scene.result(task.execution_id).await.unwrap();
     assert_eq!(result, Payload::json(&json!({ "done": true })));
 }
 
 pub(crate) async fn an_execution_may_complete_without_a_result(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;
-    let answer = scene.fabric.get_result(task.execution_id).await;
+    let answer = scene.result(task.execution_id).await;
     assert_eq!(refused(answer), Code::ResultNotAvailable, "it has not ended");
     let complete = Complete {
         fence: Some(task.fence),
@@ -51,7 +51,7 @@ pub(crate) async fn an_execution_may_complete_without_a_result(harness: &dyn Har
         .complete(On::new(task.execution_id, complete))
         .await
         .unwrap();
-    let answer = scene.fabric.get_result(task.execution_id).await;
+    let answer = scene.result(task.execution_id).await;
     assert_eq!(refused(answer), Code::ResultNotAvailable, "it ended without one");
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn a_result_has_at_most_1_mib(harness: &dyn Harness) {
     assert_eq!(refused(answer), Code::PayloadTooLarge);
     assert_eq!(scene.state(id).await, PublicState::Active, "the lease is kept");
     scene.fabric.complete(On::new(id, complete(1024 * 1024))).await.unwrap();
-    assert_eq!(scene.fabric.get_result(id).await.unwrap().len(), 1024 * 1024);
+    assert_eq!(scene.result(id).await.unwrap().len(), 1024 * 1024);
 }
 
 pub(crate) async fn an_empty_input_is_an_input(harness: &dyn Harness) {

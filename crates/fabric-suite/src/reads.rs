@@ -33,7 +33,7 @@ pub(crate) async fn an_unknown_execution_is_not_found(harness: &dyn Harness) {
     let answers = [
         refused(fabric.get_execution(id).await),
         refused(fabric.get_state(id).await),
-        refused(fabric.get_result(id).await),
+        refused(scene.result(id).await),
         refused(fabric.get_input(id).await),
         refused(fabric.get_tags(id).await),
         refused(fabric.explain(id).await),

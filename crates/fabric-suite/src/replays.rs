@@ -89,11 +89,11 @@ pub(crate) async fn the_old_result_stays_until_a_new_end_replaces_it(harness: &d
     let task = scene.running(submission()).await;
     scene.complete(&task).await.unwrap();
     scene.replay(task.execution_id).await.unwrap();
-    let old = scene.fabric.get_result(task.execution_id).await.unwrap();
+    let old = scene.result(task.execution_id).await.unwrap();
     assert_eq!(old, Payload::json(&json!({ "done": true })));
     let again = scene.claim(WORKER).await;
     scene.break_down(&again).await;
-    let answer = scene.fabric.get_result(task.execution_id).await;
+    let answer = scene.result(task.execution_id).await;
     assert_eq!(refused(answer), Code::ResultNotAvailable);
 }
 
@@ -108,12 +108,12 @@ pub(crate) async fn a_result_does_not_come_back_with_another_replay(harness: &dy
     let again = scene.claim(WORKER).await;
     scene.break_down(&again).await;
     scene.replay(id).await.unwrap();
-    assert_eq!(refused(scene.fabric.get_result(id).await), Code::ResultNotAvailable);
+    assert_eq!(refused(scene.result(id).await), Code::ResultNotAvailable);
     assert_eq!(scene.view(id).await.result_bytes, None);
     let last = scene.claim(WORKER).await;
-    assert_eq!(refused(scene.fabric.get_result(id).await), Code::ResultNotAvailable);
+    assert_eq!(refused(scene.result(id).await), Code::ResultNotAvailable);
     scene.complete(&last).await.unwrap();
-    assert!(scene.fabric.get_result(id).await.is_ok());
+    assert!(scene.result(id).await.is_ok());
 }
 
 pub(crate) async fn a_replay_shows_no_progress_of_the_run_before(harness: &dyn Harness) {

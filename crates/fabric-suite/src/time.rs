@@ -176,7 +176,7 @@ pub(crate) async fn a_cancelled_flow_cancels_its_members(harness: &dyn Harness) 
     let cancel = CancelFlow {
         reason: "enough".to_owned(),
         policy: CancelFlowPolicy::CancelAll,
-        wait: false,
+        wait: Duration::ZERO,
     };
     scene.fabric.cancel_flow(On::new(graph.flow_id, cancel)).await.unwrap();
     assert!(

@@ -10,7 +10,7 @@ use ff_core::name::{ExecutionKind, LaneId};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::time::Duration;
-use ff_core::view::WaitForEnd;
+use ff_core::view::{GetResult, WaitForEnd};
 use ff_engine::Engine;
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ async fn until_ended(engine: &Engine, id: ExecutionId) -> anyhow::Result<()> {
         "execution {id} did not end: {state:?}"
     );
     engine
-        .get_result(id)
+        .get_result(On::new(id, GetResult::default()))
         .await
         .context("it ended without a result")
         .map(drop)

@@ -8,7 +8,7 @@ use ff_core::payload::Payload;
 use ff_core::record::{Actor, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::ReadEvents;
+use ff_core::view::{GetResult, ReadEvents};
 use ff_engine::Engine;
 
 use crate::say;
@@ -84,7 +84,7 @@ pub(crate) async fn output(engine: &Engine, ids: &[ExecutionId]) -> anyhow::Resu
         };
         let page = engine.read_stream(On::new(attempt, everything)).await?;
         let words: Vec<_> = page.frames.iter().map(|frame| text(&frame.payload)).collect();
-        let result = engine.get_result(*id).await?;
+        let result = engine.get_result(On::new(*id, GetResult::default())).await?;
         let result = text(&result);
         let (state, attempts) = (view.state.public_state, view.attempt_count);
         say::line(format_args!("  {}  {state} after {attempts} attempt(s)", short(*id)));

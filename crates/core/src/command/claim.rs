@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::capability::CapabilitySet;
 use crate::command::budget::Reported;
 use crate::command::flow::WaitedChildren;
@@ -102,6 +104,15 @@ pub enum LaneOrder {
     Strict,
 }
 
+/// A result of an upstream that a task was not handed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OmittedInput {
+    /// The name it would have been handed under.
+    pub name: DataRef,
+    /// The upstream whose result it is.
+    pub execution_id: ExecutionId,
+}
+
 /// A leased execution with all a worker needs to run it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
@@ -117,6 +128,8 @@ pub struct Task {
     pub input: Payload,
     /// Results of its upstreams, by the name its dependencies gave them.
     pub inputs: BTreeMap<DataRef, Payload>,
+    /// Results that did not fit, by name: the holder reads each of them under its fence.
+    pub inputs_omitted: Vec<OmittedInput>,
     /// The user's labels.
     pub tags: Tags,
     /// The flow it belongs to.

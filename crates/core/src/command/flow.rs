@@ -5,6 +5,7 @@ use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::{DataRef, FlowKind, Namespace, RequestId};
 use crate::policy::Retention;
 use crate::record::{CancelFlowPolicy, DependencyKind, EdgeGroupPolicy, Fence, Tags};
+use crate::time::Duration;
 
 /// Creates a flow.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,8 +75,8 @@ pub struct CancelFlow {
     pub reason: String,
     /// What happens to its members.
     pub policy: CancelFlowPolicy,
-    /// Answer only when every member was reached.
-    pub wait: bool,
+    /// How long the answer may wait until every member was reached, at most 30 s.
+    pub wait: Duration,
 }
 
 /// What became of a flow's cancellation, with some of the members it concerned.

@@ -7,7 +7,9 @@ use crate::command::page::{ListOf, Page, PageRequest};
 use crate::id::ExecutionId;
 use crate::payload::Payload;
 use crate::record::{Attempt, HistoryLine};
-use crate::view::{Events, ExecutionView, Explanation, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd};
+use crate::view::{
+    Events, ExecutionView, Explanation, GetResult, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd,
+};
 
 /// Reading executions, lanes and events.
 #[async_trait]
@@ -18,8 +20,9 @@ pub trait Reads: Send + Sync {
     /// Where it stands.
     async fn get_state(&self, id: ExecutionId) -> Result<StateView>;
 
-    /// What it was completed with.
-    async fn get_result(&self, id: ExecutionId) -> Result<Payload>;
+    /// What it was completed with, while its last end was a success. Who holds the lease of a child of it is answered what
+    /// its last success left, whatever came after: that is what the child is handed.
+    async fn get_result(&self, request: On<ExecutionId, GetResult>) -> Result<Payload>;
 
     /// Where it stands once it has ended, or when the wait is over.
     async fn wait_for_end(&self, request: On<ExecutionId, WaitForEnd>) -> Result<StateView>;

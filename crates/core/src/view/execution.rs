@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, FlowId, SuspensionId};
 use crate::name::{ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
-use crate::record::{Counts, Failure, Progress, ReasonCode, ResumeCondition, Tags, TimeoutBehavior, WaitpointRef};
+use crate::record::{
+    Counts, Failure, Fence, Progress, ReasonCode, ResumeCondition, Tags, TimeoutBehavior, WaitpointRef,
+};
 use crate::state::{PublicState, StateVector};
 use crate::time::{Duration, Timestamp};
 
@@ -110,6 +112,22 @@ pub struct StateView {
     pub state_vector: StateVector,
     /// Why it waits, for a person.
     pub blocking_detail: Option<String>,
+}
+
+/// Asks for what an execution was completed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GetResult {
+    /// Who asks for it as an input of its own: it is answered what the last success left.
+    pub holder: Option<Holder>,
+}
+
+/// Somebody who runs an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Which execution.
+    pub execution_id: ExecutionId,
+    /// Proof of its lease.
+    pub fence: Fence,
 }
 
 /// Waits for an execution to end.

@@ -8,7 +8,9 @@ mod lane;
 mod signal;
 
 pub use event::{Event, EventFilter, Events, ReadEvents};
-pub use execution::{ExecutionView, GrantView, ListExecutions, StateView, SuspensionView, WaitForEnd};
+pub use execution::{
+    ExecutionView, GetResult, GrantView, Holder, ListExecutions, StateView, SuspensionView, WaitForEnd,
+};
 pub use explain::{Condition, Explanation, Hindrance, NearestWorker};
 pub use flow::{FlowView, GroupView, ListFlows};
 pub use lane::LaneView;

@@ -18,6 +18,7 @@ use ff_core::machine::{Context, Step, fail, group, lease, operator};
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::{CancelFlowPolicy, CounterKey, DependencyKind, Execution, GateState, Record, RecordKey, Tags};
+use ff_core::time::Duration;
 
 use crate::graph::Upstream;
 use crate::pump::pump;
@@ -80,7 +81,7 @@ pub(crate) fn cancel_flow(world: &mut World, id: FlowId, policy: CancelFlowPolic
     let command = CancelFlow {
         reason: "not needed".to_owned(),
         policy,
-        wait: false,
+        wait: Duration::ZERO,
     };
     decide(world, id, |loaded, context| flow::cancel(loaded, &command, context))
 }

@@ -250,7 +250,7 @@ impl Store {
         let command = CancelFlow {
             reason: "enough".to_owned(),
             policy,
-            wait: false,
+            wait: Duration::ZERO,
         };
         self.about_flow(|loaded, context| flow::cancel(loaded, &command, context))
     }

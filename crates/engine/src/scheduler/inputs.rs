@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::Listing;
+use ff_core::command::claim::OmittedInput;
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::limits::PAGE_MAX;
@@ -16,13 +17,21 @@ use crate::engine::Engine;
 /// Bytes of upstream results one task is handed.
 const INPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// What a task is handed of its upstreams, and what it is not.
+#[derive(Default)]
+pub(super) struct Inputs {
+    pub(super) handed: BTreeMap<DataRef, Payload>,
+    pub(super) omitted: Vec<OmittedInput>,
+}
+
 impl Engine {
-    /// The results of the upstreams whose edges name one, as they are now. What does not fit any more, in the
-    /// order of their names, is left out, and the log says so: the worker can still read it.
-    pub(super) async fn inputs_of(&self, execution: &Execution) -> Result<BTreeMap<DataRef, Payload>> {
+    /// What the last successes of the upstreams whose edges name an input left. What does not fit any more, in the order of
+    /// their names, is named instead: the holder can still read it.
+    pub(super) async fn inputs_of(&self, execution: &Execution) -> Result<Inputs> {
         let mut named = self.named_upstreams(execution).await?;
+        let mut inputs = Inputs::default();
         if named.is_empty() {
-            return Ok(BTreeMap::new());
+            return Ok(inputs);
         }
         let partition = execution.id.partition();
         let upstreams: Vec<RecordKey> = named.values().copied().map(RecordKey::Execution).collect();
@@ -36,8 +45,10 @@ impl Engine {
             if fits {
                 room -= bytes;
             } else {
-                let execution_id = execution.id;
-                tracing::warn!(%execution_id, input = %name, bytes, "an input is too large to be handed over");
+                inputs.omitted.push(OmittedInput {
+                    name: name.clone(),
+                    execution_id: *upstream,
+                });
             }
             fits
         });
@@ -47,10 +58,11 @@ impl Engine {
             .load(Load::records(partition, []).with_blobs(blobs))
             .await?;
         let input = |(name, upstream)| Some((name, found.blobs.get(&BlobKey::Result(upstream))?.clone()));
-        Ok(named.into_iter().filter_map(input).collect())
+        inputs.handed = named.into_iter().filter_map(input).collect();
+        Ok(inputs)
     }
 
-    /// Upstreams that count and whose edges name an input. Of two edges with one name the first one, by id, is it.
+    /// Upstreams that count and whose edges name an input. No two edges into one execution have the same name.
     async fn named_upstreams(&self, execution: &Execution) -> Result<BTreeMap<DataRef, ExecutionId>> {
         let mut named = BTreeMap::new();
         if execution.dependencies.is_none() {
@@ -65,7 +77,7 @@ impl Engine {
             after = page.next.clone();
             for (edge, _) in page.edges() {
                 if let Some(name) = input_name(&edge) {
-                    named.entry(name).or_insert(edge.upstream);
+                    named.insert(name, edge.upstream);
                 }
             }
             if after.is_none() {

@@ -264,7 +264,7 @@ impl Side {
                     let cancel = CancelFlow {
                         reason: "enough".to_owned(),
                         policy,
-                        wait: false,
+                        wait: Duration::ZERO,
                     };
                     told(engine.cancel_flow(On::new(*id, cancel)).await)
                 }

@@ -11,6 +11,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{FlowKind, Namespace};
 use ff_core::record::{CancelFlowPolicy, DependencyKind, EdgeGroupPolicy};
+use ff_core::time::Duration;
 
 use super::{Scene, submission};
 
@@ -78,7 +79,7 @@ impl Scene<'_> {
         let command = CancelFlow {
             reason: "enough".to_owned(),
             policy,
-            wait: false,
+            wait: Duration::ZERO,
         };
         self.fabric.cancel_flow(On::new(flow, command)).await
     }

@@ -30,7 +30,7 @@ use ff_core::policy::Policy;
 use ff_core::record::HistoryLine;
 use ff_core::state::{PublicState, StateVector};
 use ff_core::time::{Duration, Timestamp};
-use ff_core::view::ExecutionView;
+use ff_core::view::{ExecutionView, GetResult};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -116,6 +116,11 @@ impl<'h> Scene<'h> {
     pub(crate) async fn detail(&self, id: ExecutionId) -> String {
         let state = self.fabric.get_state(id).await.unwrap();
         state.blocking_detail.expect("something is in its way")
+    }
+
+    /// What it was completed with.
+    pub(crate) async fn result(&self, id: ExecutionId) -> Result<Payload> {
+        self.fabric.get_result(On::new(id, GetResult::default())).await
     }
 
     /// What happened to it, oldest first.

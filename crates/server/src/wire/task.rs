@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{ClaimForWorker, IssuedGrant, RedeemGrant, Task};
+use ff_core::command::claim::{ClaimForWorker, IssuedGrant, OmittedInput, RedeemGrant, Task};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::policy::FallbackTier;
@@ -90,6 +90,7 @@ pub(crate) struct TaskBody {
     execution_kind: ExecutionKind,
     input: PayloadBody,
     inputs: BTreeMap<String, PayloadBody>,
+    inputs_omitted: Vec<OmittedInput>,
     tags: Tags,
     flow_id: Option<FlowId>,
     attempt_index: u32,
@@ -142,6 +143,7 @@ impl From<Task> for TaskBody {
             execution_kind: task.execution_kind,
             input: PayloadBody::from(&task.input),
             inputs: inputs.collect(),
+            inputs_omitted: task.inputs_omitted,
             tags: task.tags,
             flow_id: task.flow_id,
             attempt_index: task.attempt_index,

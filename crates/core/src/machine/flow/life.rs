@@ -8,7 +8,7 @@ use crate::command::operator::{Changed, SetTags};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
 use crate::id::FlowId;
-use crate::limits::RETENTION_DEFAULT;
+use crate::limits::{CANCEL_WAIT_MAX, RETENTION_DEFAULT};
 use crate::machine::context::Context;
 use crate::machine::lease::check_text;
 use crate::machine::step::{Draft, Step, Write};
@@ -154,6 +154,10 @@ pub fn open(loaded: Loaded<'_>, context: &Context) -> Result<Step<Opened>, Rejec
 /// A flow that is sealed before it was opened lets its members go: its graph is as whole as it will ever be.
 pub fn cancel(loaded: Loaded<'_>, command: &CancelFlow, context: &Context) -> Result<Step<FlowCancelled>, Rejection> {
     check_text("reason", &command.reason)?;
+    if command.wait > CANCEL_WAIT_MAX {
+        let wait = command.wait;
+        return Err(Code::InvalidInput.because(format!("a cancellation waits at most {CANCEL_WAIT_MAX}, not {wait}")));
+    }
     loaded.check_there()?;
     if let Some(first) = &loaded.flow.cancellation {
         return Ok(Step::unchanged(outcome_of(first)));

@@ -1,5 +1,6 @@
 //! cancel_flow.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use ff_backend::query::Listing;
@@ -9,6 +10,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::machine::flow;
+use futures::future::{Either, select};
 
 use crate::engine::Engine;
 use crate::pump::follow_up::Progress;
@@ -16,14 +18,19 @@ use crate::pump::follow_up::Progress;
 /// The pause when others keep changing the same members.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Closes the gate, after which no member is claimed. Members follow; with `wait` before this answers.
+/// Closes the gate, after which no member is claimed. Members follow; those that can within `wait`, before this answers.
 pub(super) async fn cancel_flow(engine: &Engine, command: On<FlowId, CancelFlow>) -> Result<MemberCancellation> {
     let On { id, command } = command;
     let rule = |loaded: flow::Loaded<'_>, context: &_| flow::cancel(loaded, &command, context);
     let mut cancelled = engine.change_flow(id, rule).await?;
-    if command.wait {
-        cancel_members(engine, id).await?;
-        cancelled.progress = CancelProgress::Cancelled;
+    let wait = Duration::from_millis(command.wait.as_millis());
+    if !wait.is_zero() {
+        let reached = pin!(cancel_members(engine, id));
+        // Given up in the middle of anything, the rest is done by whoever does the follow-up work.
+        if let Either::Left((reached, _)) = select(reached, engine.host().sleep(wait)).await {
+            reached?;
+            cancelled.progress = CancelProgress::Cancelled;
+        }
     }
     Ok(MemberCancellation {
         cancelled,

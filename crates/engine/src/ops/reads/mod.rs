@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `get` | get_execution, get_state, get_result |
+//! | `get`, `result` | get_execution, get_state; get_result |
 //! | `list` | list_executions, and views of executions for other listings |
 //! | `history` | get_history, list_attempts |
 //! | `explain` | explain |
@@ -18,6 +18,7 @@ mod history;
 mod lanes;
 mod list;
 mod positions;
+mod result;
 mod scene;
 mod throughput;
 mod view;
@@ -34,7 +35,9 @@ use ff_core::fabric::{On, Reads, Result};
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
 use ff_core::record::{Attempt, HistoryLine};
-use ff_core::view::{Events, ExecutionView, Explanation, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd};
+use ff_core::view::{
+    Events, ExecutionView, Explanation, GetResult, LaneView, ListExecutions, ReadEvents, StateView, WaitForEnd,
+};
 
 use crate::engine::Engine;
 
@@ -48,8 +51,8 @@ impl Reads for Engine {
         self.view_state(id).await
     }
 
-    async fn get_result(&self, id: ExecutionId) -> Result<Payload> {
-        self.read_result(id).await
+    async fn get_result(&self, request: On<ExecutionId, GetResult>) -> Result<Payload> {
+        self.read_result(request.id, request.command).await
     }
 
     async fn wait_for_end(&self, request: On<ExecutionId, WaitForEnd>) -> Result<StateView> {

@@ -8,10 +8,16 @@ use ff_core::fabric::{Flows, On, Operate, Result};
 use ff_core::machine::flow::FlowState;
 use ff_core::record::CancelFlowPolicy as Policy;
 use ff_core::state::PublicState as S;
+use ff_core::time::Duration;
+use futures::poll;
 
+use super::shaky::Fate;
 use super::world::{FLOW, Sketch, World, code};
 
-async fn cancel(world: &World, policy: Policy, wait: bool) -> Result<MemberCancellation> {
+/// The longest a cancellation may wait.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn cancel(world: &World, policy: Policy, wait: Duration) -> Result<MemberCancellation> {
     let command = CancelFlow {
         reason: "enough".to_owned(),
         policy,
@@ -30,7 +36,7 @@ fn two_and_one() -> Sketch {
 #[tokio::test]
 async fn no_member_is_claimed_once_a_cancel_has_answered() {
     let (world, ids) = World::with(two_and_one()).await;
-    let answer = cancel(&world, Policy::CancelAll, false).await.unwrap();
+    let answer = cancel(&world, Policy::CancelAll, Duration::ZERO).await.unwrap();
     assert_eq!(answer.cancelled.progress, CancelProgress::Scheduled);
     assert_eq!(answer.cancelled.member_count, 3);
     assert_eq!(answer.member_execution_ids.len(), 3);
@@ -47,8 +53,33 @@ async fn no_member_is_claimed_once_a_cancel_has_answered() {
 async fn a_cancel_that_waits_answers_when_every_member_was_reached() {
     let (world, ids) = World::with(two_and_one()).await;
     world.claim().await;
-    let answer = cancel(&world, Policy::CancelAll, true).await.unwrap();
+    let answer = cancel(&world, Policy::CancelAll, PATIENCE).await.unwrap();
     assert_eq!(answer.cancelled.progress, CancelProgress::Cancelled);
+    for id in ids.values() {
+        assert_eq!(world.state(*id).await, S::Cancelled);
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_that_cannot_reach_every_member_in_time_says_so() {
+    let (world, ids) = World::with(two_and_one()).await;
+    // The gate closes; then the store is silent.
+    world.line.expect([Fate::Lands, Fate::Stalls]);
+    let mut cancelling = Box::pin(cancel(&world, Policy::CancelAll, PATIENCE));
+    let mut answer = None;
+    for _ in 0..1_000 {
+        if let std::task::Poll::Ready(answered) = poll!(&mut cancelling) {
+            answer = Some(answered.unwrap());
+            break;
+        }
+        world.pass(Duration::from_secs(1));
+        tokio::task::yield_now().await;
+    }
+    drop(cancelling);
+    let answer = answer.expect("an answer in time");
+    assert_eq!(answer.cancelled.progress, CancelProgress::Scheduled);
+    assert_eq!(answer.member_execution_ids.len(), 3);
+    world.settle().await;
     for id in ids.values() {
         assert_eq!(world.state(*id).await, S::Cancelled);
     }
@@ -58,7 +89,7 @@ async fn a_cancel_that_waits_answers_when_every_member_was_reached() {
 async fn a_running_member_may_finish_when_only_pending_ones_are_cancelled() {
     let (world, ids) = World::with(two_and_one()).await;
     world.claim().await;
-    cancel(&world, Policy::CancelPending, false).await.unwrap();
+    cancel(&world, Policy::CancelPending, Duration::ZERO).await.unwrap();
     world.settle().await;
     assert_eq!(world.state(ids["a"]).await, S::Active);
     assert_eq!(world.state(ids["c"]).await, S::Cancelled);
@@ -72,7 +103,7 @@ async fn a_running_member_may_finish_when_only_pending_ones_are_cancelled() {
 #[tokio::test]
 async fn the_members_of_a_sealed_flow_go_on() {
     let (world, ids) = World::with(two_and_one()).await;
-    let answer = cancel(&world, Policy::FlowOnly, false).await.unwrap();
+    let answer = cancel(&world, Policy::FlowOnly, Duration::ZERO).await.unwrap();
     assert_eq!(answer.cancelled.progress, CancelProgress::Cancelled);
     world.settle().await;
     for member in ["a", "b", "c"] {
@@ -86,8 +117,8 @@ async fn the_members_of_a_sealed_flow_go_on() {
 #[tokio::test]
 async fn a_repeated_cancel_gets_the_first_answer() {
     let (world, _) = World::with(two_and_one()).await;
-    cancel(&world, Policy::CancelPending, false).await.unwrap();
-    let again = cancel(&world, Policy::CancelAll, true).await.unwrap();
+    cancel(&world, Policy::CancelPending, Duration::ZERO).await.unwrap();
+    let again = cancel(&world, Policy::CancelAll, PATIENCE).await.unwrap();
     assert_eq!(again.cancelled.policy, Policy::CancelPending);
     assert_eq!(again.cancelled.reason, "enough");
 }
@@ -96,7 +127,7 @@ async fn a_repeated_cancel_gets_the_first_answer() {
 async fn a_flow_without_open_members_cannot_be_cancelled() {
     let (world, ids) = World::with(Sketch::default().member("a", &[])).await;
     world.complete(ids["a"]).await;
-    let refused = cancel(&world, Policy::CancelAll, false).await;
+    let refused = cancel(&world, Policy::CancelAll, Duration::ZERO).await;
     assert_eq!(code(refused), Code::FlowAlreadyTerminal);
 }
 

@@ -5,6 +5,7 @@ use ff_core::fabric::{Flows, On};
 use ff_core::machine::flow::FlowState;
 use ff_core::record::{CancelFlowPolicy, EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState as S;
+use ff_core::time::Duration;
 use ff_engine::Engine;
 
 use super::graph::diamond;
@@ -34,7 +35,7 @@ async fn processes_that_die_after_every_chunk_get_done_together() {
     let cancel = CancelFlow {
         reason: "enough".to_owned(),
         policy: CancelFlowPolicy::CancelAll,
-        wait: false,
+        wait: Duration::ZERO,
     };
     world.engine.cancel_flow(On::new(FLOW, cancel)).await.unwrap();
     settle_by_mortals(&mut world).await;
@@ -105,7 +106,7 @@ async fn a_flow_created_again_under_its_old_id_is_opened_from_the_start() {
     let cancel = CancelFlow {
         reason: "enough".to_owned(),
         policy: CancelFlowPolicy::CancelAll,
-        wait: true,
+        wait: Duration::from_secs(30),
     };
     other.cancel_flow(On::new(FLOW, cancel)).await.unwrap();
     settle(&other).await;

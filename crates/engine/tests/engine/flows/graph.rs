@@ -9,6 +9,7 @@ use ff_core::id::FlowId;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::CancelFlowPolicy;
 use ff_core::state::PublicState as S;
+use ff_core::time::Duration;
 use uuid::Uuid;
 
 use super::shaky::Fate;
@@ -121,7 +122,7 @@ async fn a_repeated_call_is_answered_whatever_became_of_the_flow() {
     let cancel = CancelFlow {
         reason: "enough".to_owned(),
         policy: CancelFlowPolicy::CancelAll,
-        wait: true,
+        wait: Duration::from_secs(30),
     };
     world.engine.cancel_flow(On::new(FLOW, cancel)).await.unwrap();
     world.engine.set_lane_state(lane).await.unwrap();

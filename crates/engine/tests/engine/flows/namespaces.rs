@@ -6,6 +6,7 @@ use ff_core::command::page::PageRequest;
 use ff_core::error::Code;
 use ff_core::fabric::{Flows, On, Operate};
 use ff_core::record::{Actor, CancelFlowPolicy, EdgeGroupPolicy, Tags};
+use ff_core::time::Duration;
 use ff_core::view::ListFlows;
 use ff_engine::Caller;
 
@@ -21,7 +22,7 @@ async fn a_stranger_finds_nothing() {
     let cancel = CancelFlow {
         reason: "mine".to_owned(),
         policy: CancelFlowPolicy::CancelAll,
-        wait: true,
+        wait: Duration::from_secs(30),
     };
     let first = PageRequest::default;
     let unknown = [

@@ -29,6 +29,8 @@ pub(crate) enum Fate {
     ReplyLost,
     /// It does not land, and nobody is told that either.
     RequestLost,
+    /// Nobody is ever told anything.
+    Stalls,
 }
 
 /// The memory backend behind a bad line.
@@ -121,6 +123,7 @@ impl Shaky {
         match fate {
             Fate::Fails => return Err(CommitError::Store(Error::Unavailable("down".to_owned()))),
             Fate::RequestLost => return Err(lost()),
+            Fate::Stalls => std::future::pending().await,
             Fate::Lands | Fate::ReplyLost => {}
         }
         let mut answers = self.inner.commit(vec![transaction]).await;

@@ -190,10 +190,15 @@ impl World {
         panic!("there is always more to do");
     }
 
-    /// Lets time pass.
-    pub(crate) async fn advance(&self, by: Duration) {
+    /// Lets time pass, in which nothing is done.
+    pub(crate) fn pass(&self, by: Duration) {
         self.backend.advance(by);
         self.host.advance(std::time::Duration::from_millis(by.as_millis()));
+    }
+
+    /// Lets time pass.
+    pub(crate) async fn advance(&self, by: Duration) {
+        self.pass(by);
         self.settle().await;
     }
 

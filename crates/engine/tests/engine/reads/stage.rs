@@ -319,7 +319,7 @@ impl Stage {
         let command = CancelFlow {
             reason: "enough".to_owned(),
             policy: CancelFlowPolicy::CancelAll,
-            wait: false,
+            wait: Duration::ZERO,
         };
         let context = Context::engine(self.now());
         let counts = counted(&snapshot, flow_id);

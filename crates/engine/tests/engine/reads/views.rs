@@ -8,7 +8,7 @@ use ff_core::command::flow::{Assembly, ReplayExecution};
 use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::error::Code;
-use ff_core::fabric::Reads;
+use ff_core::fabric::{On, Reads};
 use ff_core::id::{ExecutionId, QuotaPolicyId};
 use ff_core::machine::replay::{self, Past};
 use ff_core::name::{LaneId, Namespace};
@@ -16,6 +16,7 @@ use ff_core::policy::Policy;
 use ff_core::record::{Lane, ReasonCode};
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
 use ff_core::time::Duration;
+use ff_core::view::GetResult;
 
 use crate::reads::stage::{How, Stage, code, submission, submission_in};
 
@@ -146,13 +147,24 @@ async fn a_running_and_an_ended_execution_show_who_had_it_and_what_came_of_it() 
         (Some(0), 1, 1)
     );
     assert_eq!(view.started_at, Some(stage.now()));
-    assert_eq!(code(stage.engine.get_result(id).await), Code::ResultNotAvailable);
+    assert_eq!(
+        code(stage.engine.get_result(On::new(id, GetResult::default())).await),
+        Code::ResultNotAvailable
+    );
 
     stage.complete(id, fence, Some("done")).await;
     let view = stage.engine.get_execution(id).await.unwrap();
     assert_eq!((view.worker, view.completed_at), (None, Some(stage.now())));
     assert_eq!(view.result_bytes, Some(4));
-    assert_eq!(&stage.engine.get_result(id).await.unwrap().bytes[..], b"done");
+    assert_eq!(
+        &stage
+            .engine
+            .get_result(On::new(id, GetResult::default()))
+            .await
+            .unwrap()
+            .bytes[..],
+        b"done"
+    );
 }
 
 #[tokio::test]
@@ -162,10 +174,21 @@ async fn the_result_of_an_earlier_run_stays_until_this_one_ends() {
     let (id, fence) = stage.claim().await;
     stage.complete(id, fence, Some("first")).await;
     stage.replay(id).await;
-    assert_eq!(stage.engine.get_result(id).await.unwrap().bytes, "first");
+    assert_eq!(
+        stage
+            .engine
+            .get_result(On::new(id, GetResult::default()))
+            .await
+            .unwrap()
+            .bytes,
+        "first"
+    );
     let (_, fence) = stage.claim().await;
     stage.complete(id, fence, None).await;
-    assert_eq!(code(stage.engine.get_result(id).await), Code::ResultNotAvailable);
+    assert_eq!(
+        code(stage.engine.get_result(On::new(id, GetResult::default())).await),
+        Code::ResultNotAvailable
+    );
 }
 
 #[tokio::test]
@@ -190,7 +213,10 @@ async fn what_belongs_to_another_namespace_is_not_there() {
     let engine = stage.bound_to("mine");
     for unseen in [id, never] {
         assert_eq!(code(engine.get_execution(unseen).await), Code::ExecutionNotFound);
-        assert_eq!(code(engine.get_result(unseen).await), Code::ExecutionNotFound);
+        assert_eq!(
+            code(engine.get_result(On::new(unseen, GetResult::default())).await),
+            Code::ExecutionNotFound
+        );
         assert_eq!(code(engine.explain(unseen).await), Code::ExecutionNotFound);
     }
     assert!(stage.bound_to("other").get_execution(id).await.is_ok());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::support::{START, Store, claim, command, counts, creating, lane, want};
 use ff_backend::Backend;
 use ff_backend::settings::{Expected, SettingsOp};
-use ff_core::command::claim::{Claim, LaneOrder, Task};
+use ff_core::command::claim::{Claim, LaneOrder, OmittedInput, Task};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::Claims;
@@ -290,6 +290,11 @@ async fn a_task_carries_the_results_of_its_upstreams() {
         .map(|(name, payload)| (name.as_str(), payload.len()))
         .collect();
     assert_eq!(sizes, BTreeMap::from([("a", 5), ("c", 8 * 1024 * 1024 - 5)]));
+    let omitted = OmittedInput {
+        name: DataRef::parse("d").unwrap(),
+        execution_id: larger,
+    };
+    assert_eq!(tasks[0].inputs_omitted, [omitted]);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use ff_core::fabric::On;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::policy::Retention;
 use ff_core::record::CancelFlowPolicy;
+use ff_core::time::Duration;
 
 use super::submit::{dependency_kind, group_policy};
 use crate::world::actor::{Actor, call, call_once};
@@ -181,7 +182,7 @@ impl Actor {
                 CancelFlowPolicy::CancelPending,
                 CancelFlowPolicy::FlowOnly,
             ]),
-            wait: self.luck.one_in(3),
+            wait: Duration::from_secs(if self.luck.one_in(3) { 30 } else { 0 }),
         };
         let failovers = self.stage.watch.failovers();
         let heard = call_once!(self, cancel_flow, On::new(flow.id, command)).await;

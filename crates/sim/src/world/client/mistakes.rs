@@ -17,7 +17,7 @@ use ff_core::policy::TimeoutPolicy;
 use ff_core::record::{DependencyKind, Incarnation};
 use ff_core::time::Duration;
 use ff_core::token::{SignedCursor, SignedGrant, WaitpointToken};
-use ff_core::view::ListExecutions;
+use ff_core::view::{GetResult, ListExecutions};
 
 use crate::world::PAYLOAD_BYTES_MAX;
 use crate::world::actor::{Actor, call};
@@ -281,7 +281,7 @@ impl Actor {
             return;
         };
         if self.luck.flip() {
-            call!(self, get_result, id).await;
+            call!(self, get_result, On::new(id, GetResult::default())).await;
         } else {
             let request_id = Some(names::fresh_request(&self.luck));
             call!(self, replay_execution, On::new(id, ReplayExecution { request_id })).await;

@@ -4,7 +4,7 @@ use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::fabric::On;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
-use ff_core::view::{EventFilter, ListExecutions, ReadEvents, WaitForEnd};
+use ff_core::view::{EventFilter, GetResult, ListExecutions, ReadEvents, WaitForEnd};
 
 use crate::world::actor::{Actor, call};
 use crate::world::names;
@@ -18,7 +18,7 @@ impl Actor {
         match self.luck.below(9) {
             0 => drop(call!(self, get_execution, id).await),
             1 => drop(call!(self, get_state, id).await),
-            2 => drop(call!(self, get_result, id).await),
+            2 => drop(call!(self, get_result, On::new(id, GetResult::default())).await),
             3 => drop(call!(self, get_input, id).await),
             4 => drop(call!(self, get_history, On::new(id, page)).await),
             5 => drop(call!(self, list_attempts, On::new(id, page)).await),
@@ -26,7 +26,7 @@ impl Actor {
             7 => {
                 let completed = self.stage.watch.completed_executions();
                 let id = self.luck.pick(&completed).copied().unwrap_or(id);
-                call!(self, get_result, id).await;
+                call!(self, get_result, On::new(id, GetResult::default())).await;
             }
             _ => {
                 let wait = Duration::from_millis(self.luck.below(3_000));

@@ -72,7 +72,7 @@ impl Worker {
         let command = CancelFlow {
             reason: "the worker says so".to_owned(),
             policy: CancelFlowPolicy::CancelPending,
-            wait: false,
+            wait: Duration::ZERO,
         };
         call!(self.actor, cancel_flow, On::new(flow, command)).await;
     }
