@@ -170,9 +170,12 @@ CREATE TABLE signal (
     signal_id    TEXT NOT NULL,
     version      INTEGER NOT NULL CHECK (version > 0),
     tag          INTEGER NOT NULL,
+    -- The waitpoint it arrived at while that was pending.
+    waiting_at   TEXT,
     body         TEXT NOT NULL,
     PRIMARY KEY (uuid, partition, signal_id)
 ) WITHOUT ROWID;
+CREATE INDEX signal_waiting ON signal (uuid, partition, waiting_at, signal_id) WHERE waiting_at IS NOT NULL;
 CREATE TABLE signal_payload (
     uuid         TEXT NOT NULL,
     partition    INTEGER NOT NULL,

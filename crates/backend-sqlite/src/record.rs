@@ -206,7 +206,8 @@ impl Batch<'_> {
             }
             Record::Signal(signal) => {
                 let (id, own) = (signal.execution_id, signal.id.to_string());
-                let params = (uuid_text(id), part, own, counter, tag, to_json(signal)?);
+                let waiting_at = signal.waiting_at().map(|waitpoint| waitpoint.to_string());
+                let params = (uuid_text(id), part, own, counter, tag, waiting_at, to_json(signal)?);
                 self.run(include_str!("../sql/put_signal.sql"), params)?;
             }
             Record::SignalKey(key) => {

@@ -1,6 +1,6 @@
 //! Listings: bounded pages with stable cursors.
 
-use ff_core::id::{BudgetId, ExecutionId, FlowId};
+use ff_core::id::{BudgetId, ExecutionId, FlowId, WaitpointId};
 use ff_core::machine::placement::{Placement, QueueKey, Score};
 use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
 use ff_core::partition::Partition;
@@ -59,6 +59,13 @@ pub enum Listing {
     Waitpoints(ExecutionId),
     /// Signals of an execution, by id.
     Signals(ExecutionId),
+    /// Signals that arrived at a waitpoint while it was pending, by id.
+    BufferedSignals {
+        /// The execution.
+        execution_id: ExecutionId,
+        /// The waitpoint.
+        waitpoint_id: WaitpointId,
+    },
     /// The history of an execution or flow, oldest first.
     History(HistorySubject),
     /// The feeds of partitions, each named once with where it is read from. Oldest first inside a partition, in any order
@@ -110,6 +117,7 @@ impl Listing {
             Listing::Attempts(_) => "attempts:",
             Listing::Waitpoints(_) => "waitpoints:",
             Listing::Signals(_) => "signals:",
+            Listing::BufferedSignals { .. } => "buffered_signals:",
             Listing::History(_) => "history:",
             Listing::Feed(_) => "feed:",
             Listing::Blocked { .. } => "blocked:",

@@ -170,6 +170,7 @@ fn arrival(id: usize, sent: &Sent) -> (WaitpointKey, Signal) {
         accepted_at: START,
         effect: SignalEffect::AppendedToWaitpoint,
         payload_bytes: 0,
+        buffered_after: None,
     };
     (key(KEYS[sent.at]), signal)
 }

@@ -165,7 +165,7 @@ fn a_signal_to_a_pending_waitpoint_is_buffered_and_leaves_the_lease_holder_alone
     );
     assert!(!writes_execution(&case));
     assert_eq!(case.execution, before);
-    assert_eq!(case.waitpoint("p").buffered.len(), 1);
+    assert_eq!(case.waitpoint("p").buffered, 1);
     assert_eq!(case.draft.not_after, Some(pending.expires_at));
     case.pass(MINUTE);
     assert_eq!(code(case.signal("p", "go")), Code::WaitpointClosed);
@@ -444,6 +444,19 @@ fn the_resumed_attempt_goes_on_with_the_time_it_has_left() {
     assert_eq!(next_claim.timeout, Some(Duration::from_secs(40)));
     assert_eq!(case.execution.attempt.as_ref().unwrap().id, fence.attempt_id);
     assert_eq!(time::due_at(&case.execution), None);
+}
+
+#[test]
+fn a_buffered_signal_writes_as_little_however_many_came_before() {
+    let mut case = Case::leased();
+    case.create_pending("p").unwrap();
+    let mut written = Vec::new();
+    for _ in 0..200 {
+        case.signal("p", "go").unwrap();
+        written.push(serde_json::to_string(&case.waitpoint("p")).unwrap().len());
+    }
+    let digits = "200".len() - "1".len();
+    assert!(written[199] <= written[0] + digits, "{} bytes", written[199]);
 }
 
 #[test]

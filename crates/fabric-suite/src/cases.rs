@@ -196,6 +196,7 @@ macro_rules! fabric_cases {
                 a_condition_must_be_well_formed,
                 early_signals_that_suffice_keep_the_lease,
                 early_signals_count_with_later_ones,
+                early_signals_count_in_the_order_they_came,
                 a_repeated_suspend_that_was_not_needed_is_answered_the_same,
                 another_suspend_at_a_waitpoint_that_was_used_up_is_refused,
                 a_retry_and_a_reclaim_are_handed_the_signals_again,

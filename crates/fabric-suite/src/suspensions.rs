@@ -339,6 +339,35 @@ pub(crate) async fn early_signals_count_with_later_ones(harness: &dyn Harness) {
     assert_eq!(names, ["one", "two"]);
 }
 
+pub(crate) async fn early_signals_count_in_the_order_they_came(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.held(submission()).await;
+    let early = [scene.hand_out(&task, "a").await, scene.hand_out(&task, "b").await];
+    let mut sent = Vec::new();
+    for n in 0..30 {
+        let signal = DeliverSignal {
+            // Whatever order the ids have says nothing about the order they came in.
+            signal_id: SignalId::from_uuid(Uuid::from_u128(u128::MAX - n)),
+            ..signal("vote")
+        };
+        sent.push(signal.signal_id);
+        scene.send(task.execution_id, &early[0], signal).await.unwrap();
+    }
+    let elsewhere = scene.send(task.execution_id, &early[1], signal("vote")).await;
+    assert!(matches!(elsewhere.unwrap(), Delivered::Accepted { .. }));
+    let suspend = Suspend {
+        resume_condition: ResumeCondition::Count {
+            n: 30,
+            distinct: Distinct::Signals,
+            matcher: None,
+            waitpoints: vec![key("a")],
+        },
+        ..using(&task, &early[0])
+    };
+    let outcome = scene.suspend(task.execution_id, suspend).await.unwrap();
+    assert_eq!(outcome, SuspendedTask::AlreadySatisfied { signals: sent });
+}
+
 pub(crate) async fn a_repeated_suspend_that_was_not_needed_is_answered_the_same(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;

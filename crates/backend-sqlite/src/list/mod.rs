@@ -102,6 +102,10 @@ impl Reading<'_> {
             Listing::Attempts(id) => parts::attempts(connection, *id, cut),
             Listing::Waitpoints(id) => parts::waitpoints(connection, *id, cut),
             Listing::Signals(id) => parts::signals(connection, *id, cut),
+            Listing::BufferedSignals {
+                execution_id,
+                waitpoint_id,
+            } => parts::buffered_signals(connection, *execution_id, *waitpoint_id, cut),
             Listing::History(subject) => history::history(connection, *subject, cut),
             Listing::Feed(asked) => feed::feed(connection, asked, query, &mut self.shared.feed_spans()),
             Listing::Blocked { partitions, cause } => {

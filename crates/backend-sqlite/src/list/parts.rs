@@ -2,7 +2,8 @@
 
 use ff_backend::query::Rows;
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
-use rusqlite::Connection;
+use ff_core::record::Signal;
+use rusqlite::{Connection, Row};
 
 use super::cursor::Cut;
 use super::{Found, versioned};
@@ -34,10 +35,19 @@ pub(super) fn waitpoints(connection: &Connection, id: ExecutionId, cut: &Cut) ->
 pub(super) fn signals(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
     let after = cut.after_id::<SignalId>()?;
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_signals.sql"))?;
-    let rows = statement.query_map((uuid_text(id), index(id.partition()), after), |row| {
-        let signal_id: String = row.get(0)?;
-        Ok((signal_id, Some(from_json(row.get_ref(1)?.as_str()?)?)))
-    })?;
+    let rows = statement.query_map((uuid_text(id), index(id.partition()), after), signal)?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Signals(rows), next))
+}
+
+pub(super) fn buffered_signals(connection: &Connection, id: ExecutionId, at: WaitpointId, cut: &Cut) -> Found {
+    let after = cut.after_id::<SignalId>()?;
+    let mut statement = connection.prepare_cached(include_str!("../../sql/list_buffered_signals.sql"))?;
+    let params = (uuid_text(id), index(id.partition()), after, at.to_string());
+    let (rows, next) = cut.page(statement.query_map(params, signal)?)?;
+    Ok((Rows::Signals(rows), next))
+}
+
+fn signal(row: &Row<'_>) -> rusqlite::Result<(String, Option<Signal>)> {
+    Ok((row.get(0)?, Some(from_json(row.get_ref(1)?.as_str()?)?)))
 }

@@ -59,6 +59,10 @@ async fn rows(reader: &mut Reader<'_>, query: &Query) -> Found {
         Listing::Attempts(id) => parts::attempts(reader, *id, cut).await,
         Listing::Waitpoints(id) => parts::waitpoints(reader, *id, cut).await,
         Listing::Signals(id) => parts::signals(reader, *id, cut).await,
+        Listing::BufferedSignals {
+            execution_id,
+            waitpoint_id,
+        } => parts::buffered_signals(reader, *execution_id, *waitpoint_id, cut).await,
         Listing::History(subject) => history::history(reader, *subject, cut).await,
         Listing::Feed(asked) => feed::feed(reader, asked, query).await,
         Listing::Blocked { partitions, cause } => blocked::blocked(reader, partitions, *cause, cut).await,

@@ -2,7 +2,7 @@
 //! and is found by name; names sort as ids and indexes do.
 
 use ff_backend::query::Rows;
-use ff_core::id::{ExecutionId, FlowId};
+use ff_core::id::{ExecutionId, FlowId, WaitpointId};
 use ff_core::partition::Partition;
 use ff_core::record::{EdgeState, Record};
 
@@ -83,7 +83,24 @@ pub(super) async fn waitpoints(reader: &mut Reader<'_>, id: ExecutionId, cut: &C
 }
 
 pub(super) async fn signals(reader: &mut Reader<'_>, id: ExecutionId, cut: &Cut) -> Found {
-    let page = reader.page(cut, of_execution("signal", id, cut)?, |record, _| match record {
+    page_of_signals(reader, of_execution("signal", id, cut)?, cut).await
+}
+
+pub(super) async fn buffered_signals(
+    reader: &mut Reader<'_>,
+    id: ExecutionId,
+    waitpoint_id: WaitpointId,
+    cut: &Cut,
+) -> Found {
+    let names = Names {
+        begin: format!("buffered:{}:{waitpoint_id}:", id.uuid()),
+        lead_to: format!("signal:{}:", id.uuid()),
+    };
+    page_of_signals(reader, along(id.partition(), names, cut)?, cut).await
+}
+
+async fn page_of_signals(reader: &mut Reader<'_>, walk: Walk, cut: &Cut) -> Found {
+    let page = reader.page(cut, walk, |record, _| match record {
         Record::Signal(signal) => Some(*signal),
         _ => None,
     });

@@ -1,7 +1,7 @@
 //! The index entries of a record: a pure function of its facts.
 
 use ff_core::machine::placement::{Placement, QueueKey, due_at, placement};
-use ff_core::record::{Edge, EdgeState, Execution, Flow, GateState, Record};
+use ff_core::record::{Edge, EdgeState, Execution, Flow, GateState, Record, Signal};
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::Timestamp;
 
@@ -48,7 +48,11 @@ impl Entries {
                 entries.own(record);
             }
             Record::Edge(edge) => entries.edge(edge),
-            Record::Attempt(..) | Record::Waitpoint(_) | Record::Signal(_) => entries.own(record),
+            Record::Attempt(..) | Record::Waitpoint(_) => entries.own(record),
+            Record::Signal(signal) => {
+                entries.own(record);
+                entries.buffered(signal);
+            }
             Record::SignalKey(_) | Record::SubmissionKey(_) => {}
         }
         entries
@@ -100,6 +104,14 @@ impl Entries {
         self.line(INDEX, "0", Some(&format!("edge_into:{down}:{id}")));
         if edge.state == EdgeState::Unresolved {
             self.line(INDEX, "0", Some(&format!("unresolved_from:{up}:{id}")));
+        }
+    }
+
+    /// Listed under the waitpoint it arrived at while that was pending.
+    fn buffered(&mut self, signal: &Signal) {
+        if let Some(waitpoint_id) = signal.waiting_at() {
+            let (execution, id) = (signal.execution_id.uuid(), signal.id);
+            self.line(INDEX, "0", Some(&format!("buffered:{execution}:{waitpoint_id}:{id}")));
         }
     }
 

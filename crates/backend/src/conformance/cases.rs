@@ -158,6 +158,7 @@ macro_rules! conformance_cases {
                 flows_are_listed_newest_first_and_filtered,
                 edges_are_listed_from_both_ends,
                 waitpoints_and_signals_are_listed_by_id,
+                buffered_signals_are_listed_by_their_waitpoint,
                 attempts_are_listed_by_index,
                 rows_that_stay_are_seen_once_while_others_appear,
                 rows_that_stay_are_seen_once_while_others_go,

@@ -9,7 +9,7 @@ use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
 use ff_core::machine::{lease, operator};
 use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{Attempt, EdgeState, Execution, Flow, GateState, Record, RecordKey, Tags};
+use ff_core::record::{Attempt, EdgeState, Execution, Flow, GateState, Record, RecordKey, Signal, Tags};
 use ff_core::state::PublicState;
 use ff_core::time::{Duration, Timestamp};
 
@@ -309,6 +309,38 @@ pub(super) async fn waitpoints_and_signals_are_listed_by_id(store: &Store<'_>) {
         waitpoints
     );
     assert_eq!(store.follow(&Listing::Signals(mine), 3, Page::signals).await, signals);
+}
+
+pub(super) async fn buffered_signals_are_listed_by_their_waitpoint(store: &Store<'_>) {
+    let [mine, other] = [store.id(), store.id()];
+    let [here, there] = [(); 2].map(|()| WaitpointId::from_uuid(store.uuid()));
+    let mut signals = Vec::new();
+    for n in 0..32_u64 {
+        let id = SignalId::from_uuid(store.uuid());
+        signals.push(Signal {
+            waitpoint_id: Some(if n % 2 == 0 { here } else { there }),
+            buffered_after: (n % 4 < 2).then_some(n),
+            ..signal(id, if n % 8 < 4 { mine } else { other })
+        });
+    }
+    let records = signals.iter().cloned().map(Record::from);
+    store.commit(store.creation(store.home(), records)).await;
+    signals.retain(|signal| signal.execution_id == mine && signal.waiting_at() == Some(here));
+    signals.sort_by_key(|signal| signal.id);
+    let of = Listing::BufferedSignals {
+        execution_id: mine,
+        waitpoint_id: here,
+    };
+    assert_eq!(signals.len(), 4);
+    assert_eq!(store.follow(&of, 3, Page::signals).await, signals);
+    let gone = RecordKey::Signal(mine, signals.remove(1).id);
+    let (_, version) = store.record(store.home(), gone.clone()).await.expect("it is stored");
+    let deletion = Transaction {
+        deletes: vec![(gone, version)],
+        ..store.transaction(store.home())
+    };
+    store.commit(deletion).await;
+    assert_eq!(store.follow(&of, 3, Page::signals).await, signals);
 }
 
 pub(super) async fn attempts_are_listed_by_index(store: &Store<'_>) {

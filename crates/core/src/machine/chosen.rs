@@ -64,7 +64,7 @@ fn chosen(
             created_at: change.now,
             updated_at: change.now,
             usage,
-            buffered: Vec::new(),
+            buffered: 0,
         })),
         WaitpointChoice::UsePending { waitpoint_id } => {
             let waitpoint = open_pending(change, *waitpoint_id, early)?;

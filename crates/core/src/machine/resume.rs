@@ -108,5 +108,6 @@ fn timeout_signal(change: &Change<'_>, suspension_id: SuspensionId) -> Signal {
         accepted_at: change.now,
         effect: SignalEffect::ResumeConditionSatisfied,
         payload_bytes: 0,
+        buffered_after: None,
     }
 }

@@ -194,9 +194,10 @@ fn buffer(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal
     if let WaitpointUse::Pending { expires_at } = waitpoint.usage {
         change.draft.not_after = Some(expires_at);
     }
-    let signal = signal(&change, waitpoint, command);
+    let mut signal = signal(&change, waitpoint, command);
+    signal.buffered_after = Some(waitpoint.buffered);
     let mut waitpoint = waitpoint.clone();
-    waitpoint.buffered.push(signal.id);
+    waitpoint.buffered += 1;
     waitpoint.updated_at = change.now.max(waitpoint.updated_at);
     change.note(Happening::Signalled, Some(told(&signal, &waitpoint)));
     change.draft.put(waitpoint);
@@ -222,6 +223,7 @@ fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -
         accepted_at: change.now,
         effect: SignalEffect::BufferedForPendingWaitpoint,
         payload_bytes: command.payload.len() as u64,
+        buffered_after: None,
     }
 }
 

@@ -168,13 +168,16 @@ fn timeout_at(change: &Change<'_>, command: &Suspend) -> Result<Option<Timestamp
 
 /// Counts the signals that came while the waitpoints were pending, in the order they came.
 fn count_early(suspension: &mut Suspension, chosen: &[Chosen], signals: &[Signal]) -> Result<(), Rejection> {
-    let signals: BTreeMap<_, _> = signals.iter().map(|signal| (signal.id, signal)).collect();
+    let buffered: BTreeMap<_, _> = signals
+        .iter()
+        .filter_map(|signal| Some(((signal.waitpoint_id?, signal.buffered_after?), signal)))
+        .collect();
     let mut arrivals = Vec::new();
     for waitpoint in chosen.iter().map(Chosen::waitpoint) {
-        for id in &waitpoint.buffered {
-            let signal = signals
-                .get(id)
-                .ok_or_else(|| Code::Internal.because(format!("buffered signal {id} was not loaded")))?;
+        for place in 0..waitpoint.buffered {
+            let signal = buffered.get(&(waitpoint.id, place)).ok_or_else(|| {
+                Code::Internal.because(format!("buffered signal {place} of {} was not loaded", waitpoint.id))
+            })?;
             arrivals.push(Arrival {
                 waitpoint_key: &waitpoint.key,
                 signal,

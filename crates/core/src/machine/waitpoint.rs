@@ -57,7 +57,7 @@ pub fn create_pending(
         usage: WaitpointUse::Pending {
             expires_at: now + command.expires_in,
         },
-        buffered: Vec::new(),
+        buffered: 0,
     };
     let pending = PendingWaitpoint {
         waitpoint: waitpoint.reference(),

@@ -22,9 +22,9 @@ pub struct Waitpoint {
     pub updated_at: Timestamp,
     /// What became of it.
     pub usage: WaitpointUse,
-    /// Signals that arrived while it was pending, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub buffered: Vec<SignalId>,
+    /// How many signals arrived while it was pending. They know it, so that one more costs no more than the first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub buffered: u64,
 }
 
 /// What became of a waitpoint.
@@ -98,6 +98,16 @@ pub struct Signal {
     pub effect: SignalEffect,
     /// How many bytes came with it.
     pub payload_bytes: u64,
+    /// How many had arrived at its waitpoint before it, if that was pending then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffered_after: Option<u64>,
+}
+
+impl Signal {
+    /// The waitpoint it arrived at, if that was pending then.
+    pub fn waiting_at(&self) -> Option<WaitpointId> {
+        self.waitpoint_id.filter(|_| self.buffered_after.is_some())
+    }
 }
 
 /// What an accepted signal did.

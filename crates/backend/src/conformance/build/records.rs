@@ -78,7 +78,7 @@ pub(crate) fn waitpoint(id: WaitpointId, execution_id: ExecutionId, expires_at: 
         created_at: Timestamp::from_millis(1),
         updated_at: Timestamp::from_millis(2),
         usage: WaitpointUse::Pending { expires_at },
-        buffered: Vec::new(),
+        buffered: 0,
     }
 }
 
@@ -98,6 +98,7 @@ pub(crate) fn signal(id: SignalId, execution_id: ExecutionId) -> Signal {
         accepted_at: Timestamp::MAX,
         effect: SignalEffect::AppendedToWaitpoint,
         payload_bytes: (1 << 53) - 1,
+        buffered_after: Some((1 << 53) - 1),
     }
 }
 
@@ -407,7 +408,7 @@ fn waitpoints(store: &Store<'_>, execution_id: ExecutionId) -> Vec<Record> {
     ];
     let full = |usage| Waitpoint {
         usage,
-        buffered: vec![SignalId::from_uuid(store.uuid()), SignalId::from_uuid(store.uuid())],
+        buffered: 7,
         ..waitpoint(WaitpointId::from_uuid(store.uuid()), execution_id, Timestamp::MAX)
     };
     usages.map(|usage| Record::from(full(usage))).into()

@@ -44,7 +44,13 @@ impl Store {
             Listing::EdgesInto { downstream } => self.list_edges_into(*downstream, cut),
             Listing::Attempts(id) => self.list_attempts(*id, cut),
             Listing::Waitpoints(id) => self.list_waitpoints(*id, cut),
-            Listing::Signals(id) => self.list_signals(*id, cut),
+            Listing::Signals(id) => self.list_signals(*id, cut, |_| true),
+            Listing::BufferedSignals {
+                execution_id,
+                waitpoint_id,
+            } => self.list_signals(*execution_id, cut, |signal| {
+                signal.waiting_at() == Some(*waitpoint_id) || self.shows_everything()
+            }),
             Listing::History(subject) => self.list_history(subject, cut),
             Listing::Feed(_) if query.after.is_some() => Err(Error::InvalidCursor),
             Listing::Feed(asked) => self.list_feed(asked, query.limit),

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use ff_core::id::{EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
-use ff_core::record::{Edge, Record, RecordKey, Waitpoint};
+use ff_core::record::{Edge, Record, RecordKey, Signal, Waitpoint};
 use uuid::Uuid;
 
 use super::super::store::{Store, Stored};
@@ -92,7 +92,7 @@ impl Store {
         Ok((Rows::Waitpoints(rows), next))
     }
 
-    pub(super) fn list_signals(&self, id: ExecutionId, cut: &Cut) -> Found {
+    pub(super) fn list_signals(&self, id: ExecutionId, cut: &Cut, admits: impl Fn(&Signal) -> bool) -> Found {
         let key = |uuid| RecordKey::Signal(id, SignalId::from_uuid(uuid));
         let start = cut
             .start::<SignalId>()?
@@ -102,7 +102,7 @@ impl Store {
             cut.page(
                 self.records_between(id, from, key(Uuid::max()))
                     .filter_map(|stored| match &stored.record {
-                        Record::Signal(signal) => Some((signal.id, Some((**signal).clone()))),
+                        Record::Signal(signal) if admits(signal) => Some((signal.id, Some((**signal).clone()))),
                         _ => None,
                     }),
             )?;

@@ -1,12 +1,14 @@
 //! suspend and create_pending_waitpoint: waitpoints, and the tokens that open them.
 
 use ff_backend::load::{Load, Snapshot};
+use ff_backend::query::Listing;
 use ff_core::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
+use ff_core::limits::PAGE_MAX;
 use ff_core::machine::step::Write;
 use ff_core::machine::suspend::{Early, suspend};
 use ff_core::machine::waitpoint::{claims, create_pending};
@@ -14,9 +16,9 @@ use ff_core::machine::{Context, Draft};
 use ff_core::record::{Execution, PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
 use ff_core::time::Timestamp;
 use ff_core::token::WaitpointToken;
+use futures::future::try_join_all;
 
 use crate::engine::{Engine, as_worker};
-use crate::tries::Tries;
 
 impl Engine {
     /// The keys come first: a suspension nobody could signal must not begin.
@@ -50,7 +52,7 @@ impl Engine {
             let snapshot = tries.read(load_for(id, command)).await?;
             let execution = self.visible(&snapshot, id)?;
             let waitpoints = pending_waitpoints(id, command, &snapshot);
-            let Some(signals) = self.read_buffered(&mut tries, id, &waitpoints).await? else {
+            let Some(signals) = self.read_buffered(&waitpoints).await? else {
                 tries.look_again().await?;
                 continue;
             };
@@ -67,25 +69,32 @@ impl Engine {
     }
 
     /// The signals that arrived early. They never change, and one that comes after this makes the commit conflict on its
-    /// waitpoint; so they may be read after the waitpoints. `None`: a failover took one that the waitpoint still named.
-    async fn read_buffered<O>(
-        &self,
-        tries: &mut Tries<'_, O>,
-        id: ExecutionId,
-        waitpoints: &[Waitpoint],
-    ) -> Result<Option<Vec<Signal>>> {
-        let buffered = waitpoints.iter().flat_map(|waitpoint| &waitpoint.buffered);
-        let keys: Vec<RecordKey> = buffered.map(|signal| RecordKey::Signal(id, *signal)).collect();
-        if keys.is_empty() {
-            return Ok(Some(Vec::new()));
+    /// waitpoint; so they may be read after the waitpoints. `None`: a failover took one that the waitpoint still counted.
+    async fn read_buffered(&self, waitpoints: &[Waitpoint]) -> Result<Option<Vec<Signal>>> {
+        let used = waitpoints.iter().filter(|waitpoint| waitpoint.buffered > 0);
+        let signals = try_join_all(used.map(|waitpoint| self.buffered_at(waitpoint))).await?;
+        Ok(signals
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .map(|signals| signals.concat()))
+    }
+
+    async fn buffered_at(&self, waitpoint: &Waitpoint) -> Result<Option<Vec<Signal>>> {
+        let of = Listing::BufferedSignals {
+            execution_id: waitpoint.execution_id,
+            waitpoint_id: waitpoint.id,
+        };
+        let (mut signals, mut after) = (Vec::new(), None);
+        loop {
+            let mut page = self.store().list(of.clone(), after, PAGE_MAX).await?;
+            after = page.next.take();
+            let counted = |signal: &Signal| signal.buffered_after.is_some_and(|place| place < waitpoint.buffered);
+            signals.extend(page.signals().into_iter().filter(counted));
+            if after.is_none() {
+                let all = signals.len() as u64 == waitpoint.buffered;
+                return Ok(all.then_some(signals));
+            }
         }
-        let count = keys.len();
-        let found = tries.read(Load::records(id.partition(), keys)).await?;
-        let signals = found.records.into_values().filter_map(|(record, _)| match record {
-            Record::Signal(signal) => Some(*signal),
-            _ => None,
-        });
-        Ok(Some(signals.collect()).filter(|signals: &Vec<Signal>| signals.len() == count))
     }
 
     /// Hands out a waitpoint before suspending.

@@ -448,5 +448,6 @@ fn signal(execution_id: ExecutionId, id: SignalId) -> Signal {
         accepted_at: Timestamp::from_millis(1),
         effect: SignalEffect::ResumeConditionSatisfied,
         payload_bytes: 36,
+        buffered_after: None,
     }
 }
