@@ -45,7 +45,12 @@ impl SqliteBackend {
     pub fn open(options: &Options) -> std::result::Result<Self, OpenError> {
         let opened = open(options)?;
         let queues = Queues::load(&opened.writer).map_err(|source| refused(&options.path, source))?;
-        let shared = Arc::new(Shared::new(Clock::start(opened.clock), queues, options));
+        let clock = Clock::start(opened.clock);
+        if let Some(ahead) = clock.ahead() {
+            let path = options.path.display();
+            tracing::warn!(%path, %ahead, "the store's last time is ahead of this machine's clock: set the clock right, or wait");
+        }
+        let shared = Arc::new(Shared::new(clock, queues, options));
         let failed = |source| OpenError::File {
             path: options.path.clone(),
             source,

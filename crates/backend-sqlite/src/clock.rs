@@ -1,4 +1,4 @@
-//! The store's clock: never goes back, not across restarts either.
+//! The store's clock: never goes back, not across restarts either, and is never long behind the wall clock.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,11 @@ use ff_core::time::{Duration, Timestamp};
 
 /// How fast the clock may run away from, or back to, the wall clock: one part in this many.
 const SLEW: i64 = 10;
+/// A gap to the wall clock that no drift explains: the machine slept, or somebody set its clock.
+const FAR_MICROS: i64 = 1_000_000;
 
-/// Runs on from the later of wall clock and last stored time, and slews back to the wall clock.
+/// Runs on from the later of wall clock and last stored time. Behind the wall clock it catches up, ahead of it it waits for it,
+/// by going a little slower.
 #[derive(Debug)]
 pub(crate) struct Clock {
     hands: Mutex<Hands>,
@@ -48,18 +51,29 @@ impl Clock {
         Timestamp::from_millis(millis.saturating_add(self.offset_millis.load(Ordering::Relaxed)))
     }
 
+    /// How far it is ahead of the wall clock, if that is much.
+    pub(crate) fn ahead(&self) -> Option<Duration> {
+        let hands = self.hands.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ahead = hands.micros.saturating_sub(wall_micros());
+        let millis = u64::try_from(ahead / 1_000).unwrap_or(0);
+        (ahead > FAR_MICROS).then(|| Duration::from_millis(millis))
+    }
+
     /// Moves the clock forward, for tests.
     pub(crate) fn advance(&self, by: Duration) {
         self.offset_millis.fetch_add(by.as_millis(), Ordering::Relaxed);
     }
 }
 
-/// `passed` later than `micros`, pulled towards `wall` by at most a tenth of what passed.
+/// `passed` later than `micros`, pulled towards `wall` by at most a tenth of what passed; far behind it steps there, because what
+/// is due by the wall clock would wait for hours.
 const fn slew(micros: i64, passed: i64, wall: i64) -> i64 {
     let ran_on = micros.saturating_add(passed);
     let most = passed / SLEW;
     let gap = wall.saturating_sub(ran_on);
-    let pull = if gap > most {
+    let pull = if gap > FAR_MICROS {
+        gap
+    } else if gap > most {
         most
     } else if gap < -most {
         -most
@@ -91,9 +105,25 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_behind_the_wall_catches_up_a_tenth_at_a_time() {
+    fn a_clock_a_little_behind_the_wall_catches_up_a_tenth_at_a_time() {
         assert_eq!(slew(0, 1_000, 1_000_000), 1_100);
         assert_eq!(slew(0, 1_000, 1_050), 1_050);
+    }
+
+    #[test]
+    fn a_clock_far_behind_the_wall_steps_forward_at_once() {
+        let night = 8 * 3_600_000_000;
+        assert_eq!(slew(0, 1_000, night), night);
+    }
+
+    #[test]
+    fn a_clock_says_how_far_it_starts_ahead_of_the_wall() {
+        let hour = Duration::from_hours(1);
+        let wall = Timestamp::from_millis(u64::try_from(wall_micros()).unwrap() / 1_000);
+        let ahead = Clock::start(wall + hour).ahead().unwrap();
+        assert!(ahead <= hour && ahead > Duration::from_secs(3_590), "{ahead}");
+        assert_eq!(Clock::start(wall).ahead(), None);
+        assert_eq!(Clock::start(Timestamp::default()).ahead(), None);
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::error::Code;
 use ff_core::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
-use ff_core::name::{ContentType, IdempotencyKey, Identity};
+use ff_core::name::{ContentType, ExecutionKind, IdempotencyKey, Identity, Namespace};
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    MINUTE, SECOND, Scene, WORKER, at_once, beside, fresh, in_lane, into_flow, limited, other_namespace, refused,
+    MINUTE, SECOND, Scene, WORKER, at_once, beside, fresh, in_lane, into_flow, lane, limited, other_namespace, refused,
     submission, under, with_policy,
 };
 
@@ -70,6 +70,33 @@ pub(crate) async fn the_same_id_with_other_content_already_exists(harness: &dyn 
     let answer = scene.fabric.create_execution(other).await;
     assert_eq!(refused(answer), Code::AlreadyExists);
     assert_eq!(scene.view(id).await.priority, 0, "the first one is untouched");
+}
+
+pub(crate) async fn an_id_of_another_namespace_already_exists_and_nothing_is_said_of_it(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let theirs = CreateExecution {
+        namespace: Namespace::parse("hidden-namespace").unwrap(),
+        lane_id: lane("hidden-lane"),
+        execution_kind: ExecutionKind::parse("hidden-kind").unwrap(),
+        creator_identity: Some(Identity::parse("hidden-person").unwrap()),
+        tags: [("hidden-tag".to_owned(), "hidden-value".to_owned())].into(),
+        ..submission()
+    };
+    let id = scene.submit(theirs.clone()).await;
+    let under_it = |command| CreateExecution {
+        execution_id: Some(id),
+        namespace: Namespace::default_namespace(),
+        ..command
+    };
+    // Not even whether it is the same but for the namespace.
+    let mut answers = Vec::new();
+    for command in [submission(), theirs] {
+        answers.push(scene.fabric.create_execution(under_it(command)).await.unwrap_err());
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0].code, Code::AlreadyExists);
+    let said = format!("{:?}", answers[0]);
+    assert!(!said.contains("hidden"), "{said}");
 }
 
 pub(crate) async fn an_idempotency_key_answers_the_first_execution(harness: &dyn Harness) {

@@ -1,7 +1,7 @@
 //! Registration of workers.
 
 use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::Claim;
+use ff_core::command::claim::{Claim, Exchange, Want};
 use ff_core::command::lease::Completed;
 use ff_core::command::worker::{Heartbeat, NamedInstance, RegisterWorker};
 use ff_core::error::Code;
@@ -107,6 +107,40 @@ pub(crate) async fn one_process_has_an_instance_id(harness: &dyn Harness) {
     assert!(scene.fabric.register_worker(second).await.is_ok());
 }
 
+pub(crate) async fn a_second_process_of_an_instance_gets_no_work(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (first, second) = (registration(WORKER), registration(WORKER));
+    scene.fabric.register_worker(first.clone()).await.unwrap();
+    let id = scene.submit(submission()).await;
+    let claiming = |register: &RegisterWorker| Claim {
+        incarnation: Some(register.incarnation),
+        ..claim(WORKER)
+    };
+    let exchanging = |register: &RegisterWorker, max| {
+        exchange(
+            register,
+            Some(Want {
+                max,
+                ..claim(WORKER).want
+            }),
+        )
+    };
+    let refusals = [
+        refused(scene.fabric.claim(claiming(&second)).await),
+        refused(scene.fabric.exchange(exchanging(&second, 1)).await),
+        refused(scene.fabric.exchange(exchanging(&second, 0)).await),
+    ];
+    assert_eq!(refusals, [Code::DuplicateWorkerInstance; 3]);
+    assert_eq!(listed(&scene).await[0].incarnation, first.incarnation);
+    let task = scene.fabric.claim(claiming(&first)).await.unwrap().pop().unwrap();
+    assert_eq!(task.execution_id, id);
+    scene.fabric.exchange(exchange(&second, None)).await.unwrap();
+    scene.fabric.deregister_worker(process(&first)).await.unwrap();
+    let other = scene.submit(submission()).await;
+    let tasks = scene.fabric.exchange(exchanging(&second, 1)).await.unwrap().tasks;
+    assert_eq!(tasks[0].execution_id, other, "the place is free");
+}
+
 pub(crate) async fn the_id_of_a_dead_process_is_free(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     scene.register(WORKER).await;
@@ -161,6 +195,22 @@ pub(crate) async fn work_nobody_can_do_says_so(harness: &dyn Harness) {
 
 async fn listed(scene: &Scene<'_>) -> Vec<Worker> {
     scene.fabric.list_workers(list()).await.unwrap().items
+}
+
+/// An exchange of a process that has nothing to say.
+fn exchange(register: &RegisterWorker, want: Option<Want>) -> Exchange {
+    Exchange {
+        namespace: register.namespace.clone(),
+        worker: register.worker.clone(),
+        instance: register.instance.clone(),
+        incarnation: register.incarnation,
+        finished: Vec::new(),
+        renew: Vec::new(),
+        frames: Vec::new(),
+        usage: Vec::new(),
+        want,
+        wait: Duration::ZERO,
+    }
 }
 
 fn process(register: &RegisterWorker) -> NamedInstance {

@@ -18,7 +18,8 @@ pub trait Claims: Send + Sync {
 
     /// Reserves, admits and leases in one step, parking up to `wait` until there is something.
     ///
-    /// Not safe to repeat: what a lost reply handed out comes back by itself when its short first lease ends.
+    /// Not safe to repeat: what a lost reply handed out comes back by itself when its short first lease ends. A process whose
+    /// instance is another live one's is refused, here and in an exchange that wants something.
     async fn claim(&self, command: Claim) -> Result<Vec<Task>>;
 
     /// The one call of a remote worker's loop: what it finished, what it renews, what it can take.

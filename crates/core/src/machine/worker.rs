@@ -5,7 +5,7 @@ use super::lease::check_lease_ttl;
 use crate::command::worker::{Heartbeat, RegisterWorker};
 use crate::error::{Code, Rejection};
 use crate::limits;
-use crate::record::Worker;
+use crate::record::{Incarnation, Worker};
 
 /// Registers a worker process. Another live incarnation of the same instance keeps its place.
 pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &Context) -> Result<Worker, Rejection> {
@@ -24,12 +24,7 @@ pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &C
             .unwrap_or(limits::LEASE_TTL_DEFAULT + limits::LEASE_TTL_DEFAULT),
     )?;
     let live = existing.filter(|worker| worker.is_live(context.now));
-    if live.is_some_and(|worker| worker.incarnation != command.incarnation) {
-        let instance = &command.instance;
-        let detail =
-            format!("another process is registered as {instance}; it is free when that one leaves or times out");
-        return Err(Code::DuplicateWorkerInstance.because(detail));
-    }
+    check_incarnation(live, command.incarnation, context)?;
     Ok(Worker {
         namespace: command.namespace.clone(),
         worker: command.worker.clone(),
@@ -41,6 +36,23 @@ pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &C
         seen_at: context.now,
         ttl,
     })
+}
+
+/// Refuses a process that acts as an instance another live one is registered as.
+pub fn check_incarnation(
+    existing: Option<&Worker>,
+    incarnation: Incarnation,
+    context: &Context,
+) -> Result<(), Rejection> {
+    match existing.filter(|worker| worker.is_live(context.now)) {
+        Some(live) if live.incarnation != incarnation => {
+            let instance = &live.instance;
+            let detail =
+                format!("another process is registered as {instance}; it is free when that one leaves or times out");
+            Err(Code::DuplicateWorkerInstance.because(detail))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A registered worker was heard of.

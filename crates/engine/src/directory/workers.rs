@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_core::command::claim::Claim;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
-use ff_core::machine::Context;
+use ff_core::machine::{Context, worker};
 use ff_core::name::{Namespace, WorkerInstanceId};
 use ff_core::record::{Incarnation, Worker};
 use uuid::Uuid;
@@ -143,6 +144,24 @@ impl Engine {
             }
         }
         Err(contended())
+    }
+
+    /// Refuses a claim of a process whose instance is another's. A claim that names no process is nobody's.
+    pub(crate) async fn check_claimant(&self, claim: &Claim) -> Result<()> {
+        let Some(incarnation) = claim.incarnation else {
+            return Ok(());
+        };
+        let (namespace, instance) = (&claim.namespace, &claim.instance);
+        let slot = (namespace.clone(), instance.clone());
+        let roster = &self.shared.directory.roster;
+        if roster.heard().stands(&slot, incarnation, self.host().elapsed()) {
+            return Ok(());
+        }
+        let found = self.registration(names::worker(namespace, instance)).await?;
+        let context = self.context(self.store_time().await?);
+        worker::check_incarnation(named(found.as_ref()), incarnation, &context)?;
+        roster.heard().found_standing(slot, incarnation, self.host().elapsed());
+        Ok(())
     }
 
     /// Deletes a registration if `rule` agrees.

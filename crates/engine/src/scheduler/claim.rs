@@ -26,6 +26,7 @@ impl Engine {
         if command.want.max == 0 {
             return Err(Code::InvalidInput.because("max must be at least 1"));
         }
+        self.check_claimant(&command).await?;
         self.claim_checked(command, lease_ttl).await
     }
 

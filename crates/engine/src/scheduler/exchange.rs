@@ -53,6 +53,9 @@ impl Engine {
         check_size(&command)?;
         let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
         let (said, claim) = taken_apart(command);
+        if let Some(claim) = &claim {
+            self.check_claimant(claim).await?;
+        }
         let spoke = !said.is_empty();
         let answers = said.into_iter().map(|(id, said)| self.take_in(id, said));
         let mut answered = Answered::default();

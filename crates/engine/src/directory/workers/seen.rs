@@ -18,6 +18,9 @@ use crate::engine::Engine;
 
 /// How long a registration that says the same is not written again.
 const REWRITTEN_AFTER: Duration = Duration::from_secs(10);
+/// How long a process is believed to have its instance to itself without looking: whoever claims often is written often, and
+/// is never looked up besides.
+const STANDS_FOR: Duration = Duration::from_secs(20);
 
 /// A worker process that asked for work.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,13 +39,15 @@ pub(crate) struct WorkerSeen {
     pub(crate) capabilities: CapabilitySet,
 }
 
-type Slot = (Namespace, WorkerInstanceId);
+pub(super) type Slot = (Namespace, WorkerInstanceId);
 
 /// What was heard since it was last written, and what was written lately.
 #[derive(Default)]
 pub(super) struct Heard {
     waiting: BTreeMap<Slot, WorkerSeen>,
     written: BTreeMap<Slot, (WorkerSeen, Duration)>,
+    /// Which process was last known to have the instance to itself.
+    standing: BTreeMap<Slot, (Incarnation, Duration)>,
 }
 
 impl Heard {
@@ -68,13 +73,28 @@ impl Heard {
     fn take_due(&mut self, now: Duration) -> Vec<WorkerSeen> {
         self.written
             .retain(|_, (_, at)| now.saturating_sub(*at) < REWRITTEN_AFTER);
+        self.standing.retain(|_, (_, at)| now.saturating_sub(*at) < STANDS_FOR);
         let written = &self.written;
         let is_due = |slot: &Slot, seen: &mut WorkerSeen| written.get(slot).is_none_or(|(last, _)| last != seen);
         self.waiting.extract_if(.., is_due).map(|(_, seen)| seen).collect()
     }
 
     fn wrote(&mut self, seen: WorkerSeen, now: Duration) {
+        if let Some(incarnation) = seen.incarnation {
+            self.found_standing(seen.slot(), incarnation, now);
+        }
         self.written.insert(seen.slot(), (seen, now));
+    }
+
+    /// The process has its instance to itself.
+    pub(super) fn found_standing(&mut self, slot: Slot, incarnation: Incarnation, now: Duration) {
+        self.standing.insert(slot, (incarnation, now));
+    }
+
+    /// Whether a process is known to have its instance to itself.
+    pub(super) fn stands(&self, slot: &Slot, incarnation: Incarnation, now: Duration) -> bool {
+        let standing = self.standing.get(slot);
+        standing.is_some_and(|(known, at)| *known == incarnation && now.saturating_sub(*at) < STANDS_FOR)
     }
 
     /// The worker has left: nothing heard before counts.
@@ -82,6 +102,7 @@ impl Heard {
         let slot = (namespace.clone(), instance.clone());
         self.waiting.remove(&slot);
         self.written.remove(&slot);
+        self.standing.remove(&slot);
     }
 }
 
@@ -152,8 +173,10 @@ impl Engine {
                     puts.push(put(key(seen), &worker, expected(found.as_ref()))?);
                     whose.push(seen);
                 }
-                // Nobody waits for an answer: its claim was served, and what it refreshes is another process's.
+                // Nobody waits for an answer: what the claim refreshes became another process's meanwhile. Its next claim is
+                // refused.
                 Err(refused) => {
+                    self.shared.directory.roster.heard().standing.remove(&seen.slot());
                     tracing::debug!(instance = %seen.instance, %refused, "a claim refreshes no registration");
                 }
             }

@@ -1,11 +1,17 @@
-//! Claims that the store answers in part.
+//! Claims and exchanges whose calls the store answers in part, or not.
 
-use ff_core::command::claim::Claim;
+use std::sync::Arc;
+
+use ff_core::command::claim::{Claim, Exchange, Finish, Finished, FinishedOutcome};
+use ff_core::command::lease::Completed;
 use ff_core::fabric::Claims as _;
+use ff_core::record::Incarnation;
 use ff_core::time::Duration;
+use ff_engine::{Config, Engine};
+use uuid::Uuid;
 
 use super::support::faulty::{Call, Fault};
-use super::support::{World, work};
+use super::support::{START, World, work};
 use crate::support::claim;
 
 async fn with_ten() -> World {
@@ -36,4 +42,40 @@ async fn whoever_shared_a_claim_that_was_answered_in_part_is_served_at_once() {
         .await
         .expect("both are served without anybody letting time pass");
     assert!(!first.unwrap().is_empty() && !second.unwrap().is_empty());
+}
+
+/// Every reply that says that something was done says when, so nobody has to ask for the time afterwards.
+#[tokio::test]
+async fn an_exchange_says_what_came_of_it_although_nobody_can_ask_for_the_time() {
+    let world = World::new();
+    let held = world.running(work()).await;
+    let started_anew = Engine::new(
+        Arc::clone(&world.backend) as _,
+        Arc::clone(&world.host) as _,
+        Config::new(world.counts),
+    );
+    for _ in 0..100 {
+        world.backend.script(Call::Ping, Fault::Down);
+    }
+    let claim = claim(1, 1);
+    let complete = Finished {
+        execution_id: held.id,
+        fence: held.fence,
+        how: Finish::Complete { result: None },
+    };
+    let exchange = Exchange {
+        namespace: claim.namespace,
+        worker: claim.worker,
+        instance: claim.instance,
+        incarnation: Incarnation(Uuid::from_u128(4)),
+        finished: vec![complete],
+        renew: Vec::new(),
+        frames: Vec::new(),
+        usage: Vec::new(),
+        want: None,
+        wait: Duration::ZERO,
+    };
+    let exchanged = started_anew.exchange(exchange).await.unwrap();
+    let completed = FinishedOutcome::Completed(Completed::Now);
+    assert_eq!((exchanged.results, exchanged.server_time), (vec![Ok(completed)], START));
 }

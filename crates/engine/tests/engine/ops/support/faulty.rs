@@ -26,6 +26,7 @@ pub(crate) enum Call {
     Budget,
     Append,
     Reserve,
+    Ping,
 }
 
 /// Something that happens in the store beside the call.
@@ -179,6 +180,6 @@ impl Backend for FaultyBackend {
     }
 
     async fn ping(&self) -> Result<Timestamp> {
-        self.memory.ping().await
+        self.with_fault(Call::Ping, self.memory.ping()).await?
     }
 }
