@@ -85,6 +85,10 @@ impl Batch<'_> {
                 budget::stopped(budget, began_at);
                 Ok(Answer::Done)
             }),
+            Call::Withdrawn { budget_id, generation } => self.change_budget(budget_id, |budget| {
+                budget::withdrawn(budget, generation);
+                Ok(Answer::Done)
+            }),
             Call::MarkBlocked { budget_id, partition } => self.change_budget(budget_id, |budget| {
                 budget::mark_blocked(budget, partition);
                 Ok(Answer::Done)

@@ -33,15 +33,19 @@ local function budget_due_at(budget)
   local release
   if fields.blocked_in and (fields.deleted_at or not is_closed(fields)) then release = tonumber(fields.generation_at) end
   local due = earlier_of(release, tonumber(fields.stop_next_sweep_at))
+  due = earlier_of(due, tonumber(fields.withdrawal_since))
   return earlier_of(due, tonumber(fields.next_reset_at))
 end
 
--- start_again. What nothing is spent of is not breached, so the order to stop ends too.
+-- start_again. What nothing is spent of is not breached, so the order to stop ends too, and is withdrawn.
 local function start_again(fields)
   for field in pairs(fields) do
     if string.sub(field, 1, 6) == 'usage:' then fields[field] = nil end
   end
-  fields.stop_since, fields.stop_next_sweep_at = nil, nil
+  if fields.stop_since then
+    fields.withdrawal_since, fields.withdrawal_generation = now_text, fields.stop_generation
+  end
+  fields.stop_since, fields.stop_generation, fields.stop_next_sweep_at = nil, nil, nil
   move_generation(fields)
 end
 
@@ -99,7 +103,7 @@ local function note_breach(fields, kind, first)
   fields[breaches] = integer(tonumber(fields[breaches]) + 1)
   fields.last_breach = kind .. ' ' .. table.concat(first, ' ') .. ' ' .. now_text
   if kind == 'hard' and fields.on_hard_limit == 'cancel_active' and not fields.stop_since then
-    fields.stop_since, fields.stop_next_sweep_at = now_text, now_text
+    fields.stop_since, fields.stop_generation, fields.stop_next_sweep_at = now_text, fields.generation, now_text
   end
 end
 

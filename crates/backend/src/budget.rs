@@ -65,6 +65,13 @@ pub enum BudgetCall {
         /// When the sweep began, by the clock of the budget's partition.
         began_at: Timestamp,
     },
+    /// [`withdrawn`](ff_core::machine::budget::withdrawn).
+    Withdrawn {
+        /// Which budget.
+        budget_id: BudgetId,
+        /// The last order that was withdrawn.
+        generation: u64,
+    },
     /// [`mark_blocked`](ff_core::machine::budget::mark_blocked).
     MarkBlocked {
         /// Which budget.

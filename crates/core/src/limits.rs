@@ -35,6 +35,8 @@ pub const GRANT_TTL_MIN: Duration = Duration::from_millis(1);
 pub const GRANT_TTL_MAX: Duration = Duration::from_secs(60);
 /// How long a running execution has to stop once a `cancel_active` budget asked it to.
 pub const STOP_GRACE: Duration = Duration::from_secs(30);
+/// How long a lease that was admitted before a breach may run without being asked to stop.
+pub const STOP_SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Window in which repeated idempotency keys, signals and usage reports are recognised.
 pub const DEDUP_WINDOW_DEFAULT: Duration = Duration::from_hours(24);

@@ -9,14 +9,14 @@ mod support;
 
 use ff_core::capability::{CapabilitySet, Signature};
 use ff_core::command::submit::CreateExecution;
-use ff_core::id::{ExecutionId, FlowId, GrantId};
+use ff_core::id::{BudgetId, ExecutionId, FlowId, GrantId};
 use ff_core::machine::claim::{Refusal, block, block_queued, unblock};
 use ff_core::machine::placement::{self, Placement, QueueKey, placement, queue_key, score};
 use ff_core::machine::time::{self, Timer};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::{
-    AttemptKind, Block, Cause, CounterKey, Delay, DelayReason, Dependencies, EdgeGroupPolicy, Execution, FlowCounter,
-    Grant, Hold, Outcome, OutcomeKind, Phase, Record, Runnable, StopRequest,
+    AttemptKind, Block, BudgetStop, Cause, CounterKey, Delay, DelayReason, Dependencies, EdgeGroupPolicy, Execution,
+    FlowCounter, Grant, Hold, Outcome, OutcomeKind, Phase, Record, Runnable, StopRequest,
 };
 use ff_core::state::{BlockingReason, EligibilityState, PublicState, blocking_detail, public_state, state_vector};
 use ff_core::time::{Duration, Timestamp};
@@ -429,10 +429,7 @@ fn a_lease_is_due_at_its_expiry_its_timeout_its_stop_or_the_deadline() {
         time::due_at(&execution)
     };
     let stop = |lease: &mut ff_core::record::Lease| {
-        lease.stop = Some(StopRequest {
-            reason: String::new(),
-            cancel_at: at(8),
-        });
+        lease.stops = vec![stop_at(8)];
     };
     assert_eq!(due(|lease| lease.timeout_at = Some(at(9))), Some(at(9)));
     assert_eq!(due(stop), Some(at(8)));
@@ -481,11 +478,19 @@ fn everything_at_once() -> Execution {
     };
     lease.expires_at = at(10);
     lease.timeout_at = Some(at(10));
-    lease.stop = Some(StopRequest {
-        reason: "spent".to_owned(),
-        cancel_at: at(10),
-    });
+    lease.stops = vec![stop_at(10)];
     execution
+}
+
+fn stop_at(millis: u64) -> BudgetStop {
+    BudgetStop {
+        budget_id: BudgetId::from_uuid(Uuid::from_u128(1)),
+        generation: 1,
+        request: StopRequest {
+            reason: "spent".to_owned(),
+            cancel_at: at(millis),
+        },
+    }
 }
 
 fn ended(execution: &Execution) -> PublicState {
@@ -503,7 +508,7 @@ fn of_timers_that_fall_together_deadline_stop_timeout_and_expiry_win_in_this_ord
     let Phase::Active(lease) = &mut execution.phase else {
         panic!("not leased")
     };
-    lease.stop = None;
+    lease.stops.clear();
     assert_eq!(ended(&execution), PublicState::Failed);
     let Phase::Active(lease) = &mut execution.phase else {
         panic!("not leased")

@@ -546,6 +546,10 @@ macro_rules! fabric_cases {
                 an_ended_flow_is_forgotten_with_its_members,
                 a_worker_that_is_silent_is_gone,
                 a_breached_budget_stops_what_runs,
+                a_budget_that_opens_again_lets_what_runs_go_on,
+                what_two_budgets_stop_goes_on_when_both_are_open,
+                a_budget_that_is_breached_again_asks_again,
+                a_grant_redeemed_after_the_breach_is_asked_to_stop,
                 work_queued_under_a_closed_budget_is_shown_as_blocked,
             }
         }

@@ -1,22 +1,23 @@
 //! What time does, and what is done later: every row of the pump has a case that fails without it.
 
-use ff_core::command::budget::{CreateBudget, Reported};
+use ff_core::command::budget::{CreateBudget, Reported, ResetBudget, UpdateLimits};
+use ff_core::command::claim::Task;
 use ff_core::command::flow::{CancelFlow, CreateFlowWith, ReplayExecution};
-use ff_core::command::lease::Renew;
+use ff_core::command::lease::{Completed, Renew};
 use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::Suspend;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::id::BudgetId;
 use ff_core::policy::Retention;
-use ff_core::record::{CancelFlowPolicy, EdgeGroupPolicy, OnHardLimit, OnSatisfied, TimeoutBehavior};
+use ff_core::record::{CancelFlowPolicy, EdgeGroupPolicy, Limits, OnHardLimit, OnSatisfied, TimeoutBehavior};
 use ff_core::state::{EligibilityState, PublicState};
 use ff_core::time::Duration;
 use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    HOUR, MINUTE, SECOND, Scene, WORKER, budget_of, flow_definition, limited, list, submission, under, waiting,
+    HOUR, MINUTE, SECOND, Scene, WORKER, budget_of, flow_definition, limited, list, submission, tokens, under, waiting,
     with_policy,
 };
 
@@ -290,6 +291,82 @@ pub(crate) async fn a_breached_budget_stops_what_runs(harness: &dyn Harness) {
     assert_eq!(scene.state(task.execution_id).await, PublicState::Cancelled);
 }
 
+pub(crate) async fn a_budget_that_opens_again_lets_what_runs_go_on(harness: &dyn Harness) {
+    for cure in [Cure::Reset, Cure::Raise, Cure::Time, Cure::Delete] {
+        let scene = Scene::new(harness);
+        let interval = (cure == Cure::Time).then_some(Duration::from_secs(20));
+        let budget = budget(&scene, interval, OnHardLimit::CancelActive).await;
+        let task = scene.held(under(budget)).await;
+        scene.spend(budget, 11).await.unwrap();
+        harness.settle().await;
+        assert!(is_asked_to_stop(&scene, &task).await, "{cure:?}");
+        cure.apply(&scene, budget).await;
+        scene.after(Duration::from_secs(20)).await;
+        assert!(!is_asked_to_stop(&scene, &task).await, "{cure:?}");
+        assert!(scene.happenings(task.execution_id).await.contains(&"stop_withdrawn"));
+        scene.after(MINUTE).await;
+        assert_eq!(scene.complete(&task).await.unwrap(), Completed::Now, "{cure:?}");
+    }
+}
+
+pub(crate) async fn what_two_budgets_stop_goes_on_when_both_are_open(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let mut budgets = Vec::new();
+    for _ in 0..2 {
+        budgets.push(budget(&scene, None, OnHardLimit::CancelActive).await);
+    }
+    let task = scene.held(with_policy(&json!({ "budget_ids": budgets }))).await;
+    for budget in &budgets {
+        scene.spend(*budget, 11).await.unwrap();
+        harness.settle().await;
+        scene.after(SECOND).await;
+    }
+    Cure::Reset.apply(&scene, budgets[0]).await;
+    harness.settle().await;
+    assert!(is_asked_to_stop(&scene, &task).await, "the other one is still breached");
+    scene.after(Duration::from_secs(28)).await;
+    assert!(
+        is_asked_to_stop(&scene, &task).await,
+        "by the moment the other one gave it"
+    );
+    Cure::Reset.apply(&scene, budgets[1]).await;
+    harness.settle().await;
+    assert!(!is_asked_to_stop(&scene, &task).await);
+}
+
+pub(crate) async fn a_budget_that_is_breached_again_asks_again(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = budget(&scene, None, OnHardLimit::CancelActive).await;
+    let task = scene.held(under(budget)).await;
+    scene.spend(budget, 11).await.unwrap();
+    harness.settle().await;
+    scene.after(Duration::from_secs(20)).await;
+    // Both changes are there before anything running is told.
+    Cure::Reset.apply(&scene, budget).await;
+    scene.spend(budget, 11).await.unwrap();
+    harness.settle().await;
+    scene.after(Duration::from_secs(29)).await;
+    assert!(is_asked_to_stop(&scene, &task).await, "30 s from the second breach");
+    scene.after(SECOND).await;
+    assert_eq!(scene.state(task.execution_id).await, PublicState::Cancelled);
+}
+
+pub(crate) async fn a_grant_redeemed_after_the_breach_is_asked_to_stop(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = budget(&scene, None, OnHardLimit::CancelActive).await;
+    scene.submit(under(budget)).await;
+    let grant = scene.try_grant(WORKER, Some(MINUTE)).await.unwrap().unwrap();
+    scene.spend(budget, 11).await.unwrap();
+    harness.settle().await;
+    scene.after(SECOND).await;
+    let task = scene.redeem(WORKER, &grant).await.unwrap();
+    scene.keep(&task).await;
+    scene.after(Duration::from_secs(10)).await;
+    assert!(is_asked_to_stop(&scene, &task).await);
+    scene.after(Duration::from_secs(30)).await;
+    assert_eq!(scene.state(task.execution_id).await, PublicState::Cancelled);
+}
+
 pub(crate) async fn work_queued_under_a_closed_budget_is_shown_as_blocked(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let budget = budget(&scene, None, OnHardLimit::Block).await;
@@ -303,6 +380,48 @@ pub(crate) async fn work_queued_under_a_closed_budget_is_shown_as_blocked(harnes
     for id in ids {
         let state = scene.fabric.get_state(id).await.unwrap();
         assert_eq!(state.state_vector.eligibility_state, EligibilityState::BlockedByBudget);
+    }
+}
+
+async fn is_asked_to_stop(scene: &Scene<'_>, task: &Task) -> bool {
+    let renew = Renew {
+        fence: Some(task.fence),
+        ttl: None,
+    };
+    let renewed = scene.fabric.renew(On::new(task.execution_id, renew)).await.unwrap();
+    renewed.stop_requested.is_some()
+}
+
+/// How a breached budget opens again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cure {
+    Reset,
+    Raise,
+    Time,
+    Delete,
+}
+
+impl Cure {
+    async fn apply(self, scene: &Scene<'_>, budget: BudgetId) {
+        match self {
+            Cure::Reset => {
+                let reset = ResetBudget::default();
+                scene.fabric.reset_budget(On::new(budget, reset)).await.unwrap();
+            }
+            Cure::Raise => {
+                let hard = Limits {
+                    soft: None,
+                    hard: Some(20),
+                };
+                let dimensions = [(tokens(), hard)].into();
+                let raise = UpdateLimits { dimensions };
+                scene.fabric.update_limits(On::new(budget, raise)).await.unwrap();
+            }
+            Cure::Time => {}
+            Cure::Delete => {
+                scene.fabric.delete_budget(budget).await.unwrap();
+            }
+        }
     }
 }
 

@@ -96,6 +96,7 @@ fn answer(slot: &mut Option<Budget>, id: BudgetId, call: &Call, now: Timestamp) 
 fn answer_quietly(budget: &mut Budget, call: &Call) -> Answered {
     match call {
         Call::Stopped { began_at, .. } => budget::stopped(budget, *began_at),
+        Call::Withdrawn { generation, .. } => budget::withdrawn(budget, *generation),
         Call::MarkBlocked { partition, .. } => budget::mark_blocked(budget, *partition),
         Call::ForgetBlocked { partition, round, .. } => budget::forget_blocked(budget, *partition, *round),
         Call::Report { report, .. } => {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use ff_backend::Result;
 use ff_core::id::BudgetId;
 use ff_core::name::{Dimension, Namespace};
-use ff_core::record::{Breach, BreachKind, Budget, Excess, Limits, OnHardLimit, StopOrder};
+use ff_core::record::{Breach, BreachKind, Budget, Excess, Limits, OnHardLimit, StopOrder, Withdrawal};
 use ff_core::time::{Duration, Timestamp};
 
 use crate::error::corrupt;
@@ -16,7 +16,7 @@ use crate::limit::Fields;
 
 /// The fields of a budget.
 pub(super) fn encode(budget: &Budget) -> Fields {
-    let stop = budget.stop;
+    let (stop, withdrawal) = (budget.stop, budget.withdrawal);
     let mut fields = Fields::default()
         .with("namespace", &budget.namespace)
         .with("scope", &budget.scope)
@@ -31,7 +31,13 @@ pub(super) fn encode(budget: &Budget) -> Fields {
         .with("hard_breaches", &budget.hard_breaches)
         .with_some("last_breach", budget.last_breach.as_ref().map(breach_text))
         .with_some("stop_since", stop.map(|stop| stop.since))
+        .with_some("stop_generation", stop.map(|stop| stop.generation))
         .with_some("stop_next_sweep_at", stop.and_then(|stop| stop.next_sweep_at))
+        .with_some("withdrawal_since", withdrawal.map(|withdrawal| withdrawal.since))
+        .with_some(
+            "withdrawal_generation",
+            withdrawal.map(|withdrawal| withdrawal.generation),
+        )
         .with_some("deleted_at", budget.deleted_at)
         .with_document("blocked_in", &budget.blocked_in)
         .with_document("requests", &budget.requests);
@@ -72,6 +78,10 @@ pub(super) fn decode(id: BudgetId, fields: &Fields) -> Result<Budget> {
             .moment("stop_since")?
             .map(|since| stop(since, fields))
             .transpose()?,
+        withdrawal: fields
+            .moment("withdrawal_since")?
+            .map(|since| withdrawal(since, fields))
+            .transpose()?,
         deleted_at: fields.moment("deleted_at")?,
         blocked_in: fields.document("blocked_in")?,
         requests: fields.document("requests")?,
@@ -81,8 +91,14 @@ pub(super) fn decode(id: BudgetId, fields: &Fields) -> Result<Budget> {
 fn stop(since: Timestamp, fields: &Fields) -> Result<StopOrder> {
     Ok(StopOrder {
         since,
+        generation: fields.get("stop_generation")?,
         next_sweep_at: fields.moment("stop_next_sweep_at")?,
     })
+}
+
+fn withdrawal(since: Timestamp, fields: &Fields) -> Result<Withdrawal> {
+    let generation = fields.get("withdrawal_generation")?;
+    Ok(Withdrawal { generation, since })
 }
 
 fn dimensions(fields: &Fields) -> Result<BTreeMap<Dimension, Limits>> {
@@ -231,7 +247,12 @@ mod tests {
             last_breach: has(8).then(|| breach(if has(7) { BreachKind::Hard } else { BreachKind::Soft })),
             stop: has(9).then_some(StopOrder {
                 since: at(5),
+                generation: u64::MAX,
                 next_sweep_at: has(7).then_some(at(6)),
+            }),
+            withdrawal: has(2).then_some(Withdrawal {
+                generation: u64::MAX,
+                since: at(9),
             }),
             deleted_at: has(10).then_some(at(8)),
             blocked_in,

@@ -69,6 +69,7 @@ fn about(call: &Call) -> (Option<BudgetId>, Kind) {
         | Call::Delete(budget_id)
         | Call::Advance(budget_id)
         | Call::Stopped { budget_id, .. }
+        | Call::Withdrawn { budget_id, .. }
         | Call::MarkBlocked { budget_id, .. }
         | Call::ForgetBlocked { budget_id, .. } => (Some(*budget_id), Kind::Change),
         Call::List { .. } => (None, Kind::Alone),

@@ -84,6 +84,7 @@ impl Model {
 fn quietly(budget: &mut Budget, asked: &BudgetCall) -> BudgetAnswer {
     match asked {
         BudgetCall::Stopped { began_at, .. } => budget::stopped(budget, *began_at),
+        BudgetCall::Withdrawn { generation, .. } => budget::withdrawn(budget, *generation),
         BudgetCall::MarkBlocked { partition, .. } => budget::mark_blocked(budget, *partition),
         BudgetCall::ForgetBlocked { partition, round, .. } => budget::forget_blocked(budget, *partition, *round),
         other => panic!("{other:?} is not part of this model"),
@@ -99,6 +100,7 @@ fn about(asked: &BudgetCall) -> BudgetId {
         | BudgetCall::Report { budget_id, .. }
         | BudgetCall::Reset { budget_id, .. }
         | BudgetCall::Stopped { budget_id, .. }
+        | BudgetCall::Withdrawn { budget_id, .. }
         | BudgetCall::MarkBlocked { budget_id, .. }
         | BudgetCall::ForgetBlocked { budget_id, .. } => *budget_id,
         BudgetCall::List { .. } => panic!("a list is about no single budget"),
@@ -108,7 +110,7 @@ fn about(asked: &BudgetCall) -> BudgetId {
 fn random_call(model: &Model, budget_id: BudgetId, random: &mut Random) -> BudgetCall {
     let partition = Partition::flow(u16::try_from(random.below(3)).unwrap_or(0));
     let known = model.budgets.get(&budget_id);
-    match random.below(if known.is_some() { 16 } else { 2 }) {
+    match random.below(if known.is_some() { 17 } else { 2 }) {
         0 => BudgetCall::Create {
             budget_id,
             command: random_definition(random),
@@ -151,6 +153,10 @@ fn random_call(model: &Model, budget_id: BudgetId, random: &mut Random) -> Budge
                 began_at: began_at + Duration::from_millis(random.below(120_000)),
             }
         }
+        11 => BudgetCall::Withdrawn {
+            budget_id,
+            generation: known.map_or(0, |budget| budget.generation),
+        },
         _ => BudgetCall::Report {
             budget_id,
             report: random_report(random),

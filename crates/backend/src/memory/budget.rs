@@ -79,6 +79,10 @@ impl Store {
                 budget::stopped(budget, began_at);
                 Ok(Answer::Done)
             }),
+            Call::Withdrawn { budget_id, generation } => self.change_budget(budget_id, |budget| {
+                budget::withdrawn(budget, generation);
+                Ok(Answer::Done)
+            }),
             Call::MarkBlocked { budget_id, partition } => self.change_budget(budget_id, |budget| {
                 budget::mark_blocked(budget, partition);
                 Ok(Answer::Done)

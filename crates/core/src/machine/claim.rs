@@ -180,7 +180,7 @@ fn acquire(execution: &mut Execution, claimant: &Claimant, now: Timestamp) {
         confirmed: false,
         reclaim_at: None,
         grant,
-        stop: None,
+        stops: Vec::new(),
     });
 }
 

@@ -1,7 +1,7 @@
 //! What a lease holder does: renew, confirm, spawn, release, update_progress, complete, delay, report_usage; and being asked
 //! to stop.
 
-use super::budget::check_deltas;
+use super::budget::{Stop, check_deltas};
 use super::change::{Change, Ending};
 use super::context::Context;
 use super::fence::{self, Fenced};
@@ -11,11 +11,11 @@ use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress, UsageRecorded,
 };
 use crate::error::{Code, Rejection};
-use crate::id::{ExecutionId, FlowId};
+use crate::id::{BudgetId, ExecutionId, FlowId};
 use crate::limits;
 use crate::record::{
-    BlobKey, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation, Progress,
-    RecordKey, StopRequest, UsageIdentity,
+    BlobKey, BudgetStop, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation,
+    Progress, RecordKey, StopRequest, UsageIdentity,
 };
 use crate::time::Duration;
 
@@ -35,7 +35,7 @@ pub fn renew(execution: &Execution, command: &Renew, context: &Context) -> Resul
         lease.expires_at = now + lease.ttl;
         renewed = Renewed {
             expires_at: lease.expires_at,
-            stop_requested: lease.stop.clone(),
+            stop_requested: lease.stop().cloned(),
         };
     }
     Ok(change.finish(renewed))
@@ -261,17 +261,44 @@ pub fn usage_identity(execution_id: ExecutionId, command: &ReportUsage) -> Usage
     }
 }
 
-/// active → active, with a request to stop that becomes a cancellation if it is not followed in time.
-pub fn request_stop(execution: &Execution, reason: &str, context: &Context) -> Result<Step<bool>, Rejection> {
+/// active → active, with a request to stop that becomes a cancellation if it is not followed in time. `false`: nobody runs it,
+/// or it was asked by the same order before.
+pub fn request_stop(execution: &Execution, order: &Stop, context: &Context) -> Result<Step<bool>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     let cancel_at = change.now + limits::STOP_GRACE;
-    let Some(lease) = change.lease_mut().filter(|lease| lease.stop.is_none()) else {
+    let asked_before = |stop: &BudgetStop| stop.budget_id == order.budget_id && stop.generation >= order.generation;
+    let Some(lease) = change.lease_mut() else {
         return Ok(change.finish(false));
     };
-    lease.stop = Some(StopRequest {
-        reason: reason.to_owned(),
-        cancel_at,
+    if lease.stops.iter().any(asked_before) {
+        return Ok(change.finish(false));
+    }
+    lease.stops.retain(|stop| stop.budget_id != order.budget_id);
+    lease.stops.push(BudgetStop {
+        budget_id: order.budget_id,
+        generation: order.generation,
+        request: StopRequest {
+            reason: order.reason.clone(),
+            cancel_at,
+        },
     });
-    change.note(Happening::StopRequested, Some(reason.to_owned()));
+    change.note(Happening::StopRequested, Some(order.reason.clone()));
+    Ok(change.finish(true))
+}
+
+/// active → active, without the requests to stop of a budget up to this generation: the breach is over.
+pub fn withdraw_stop(
+    execution: &Execution,
+    budget_id: BudgetId,
+    generation: u64,
+    context: &Context,
+) -> Result<Step<bool>, Rejection> {
+    let mut change = Change::begin(execution, context)?;
+    let stays = |stop: &BudgetStop| stop.budget_id != budget_id || stop.generation > generation;
+    let Some(lease) = change.lease_mut().filter(|lease| !lease.stops.iter().all(stays)) else {
+        return Ok(change.finish(false));
+    };
+    lease.stops.retain(stays);
+    change.note(Happening::StopWithdrawn, Some(format!("budget {budget_id}")));
     Ok(change.finish(true))
 }

@@ -9,7 +9,8 @@ use crate::error::Code;
 use crate::limits::UNCONFIRMED_RETURNS_MAX;
 use crate::name::Category;
 use crate::record::{
-    AttemptEndState, AttemptKind, CancelSource, Execution, Failure, Happening, LeaseEnd, NextClaim, Outcome, Phase,
+    AttemptEndState, AttemptKind, CancelSource, Execution, Failure, Happening, Lease, LeaseEnd, NextClaim, Outcome,
+    Phase,
 };
 use crate::time::Timestamp;
 
@@ -103,7 +104,7 @@ fn timers(execution: &Execution) -> [Option<(Timestamp, Timer)>; 4] {
         ],
         Phase::Active(lease) => [
             at(execution.deadline_at, Timer::Deadline),
-            at(lease.stop.as_ref().map(|stop| stop.cancel_at), Timer::Stop),
+            at(lease.stop().map(|stop| stop.cancel_at), Timer::Stop),
             // Nobody may know of a lease that was never used: it costs the attempt nothing.
             at(
                 lease.timeout_at.filter(|_| lease.confirmed && !lease.is_expired()),
@@ -152,8 +153,8 @@ fn fire(change: &mut Change<'_>, timer: Timer) {
 }
 
 fn stop(change: &mut Change<'_>) {
-    let stop = change.after.lease().and_then(|lease| lease.stop.clone());
-    let reason = stop.map_or_else(String::new, |stop| stop.reason);
+    let stop = change.after.lease().and_then(Lease::stop);
+    let reason = stop.map_or_else(String::new, |stop| stop.reason.clone());
     change.terminate(Ending::cancelled(reason, CancelSource::SystemTimeout));
 }
 

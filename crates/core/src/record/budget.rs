@@ -51,6 +51,8 @@ pub struct Budget {
     pub last_breach: Option<Breach>,
     /// Running executions are being stopped.
     pub stop: Option<StopOrder>,
+    /// An order to stop has ended, and those it was told to may go on.
+    pub withdrawal: Option<Withdrawal>,
     /// Deleted: it limits nothing any more. The record stays, so that the id is not used again.
     pub deleted_at: Option<Timestamp>,
     /// Where work waits for it.
@@ -115,13 +117,24 @@ pub enum BreachKind {
     Hard,
 }
 
-/// A hard breach stops what runs under the budget: at once, and once more when no lease admitted before can still appear.
+/// A hard breach stops what runs under the budget: at once, and again until no lease admitted before can still appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopOrder {
     /// When the budget was breached.
     pub since: Timestamp,
+    /// The budget's generation then, which tells it from the orders before and after it.
+    pub generation: u64,
     /// When to look for running executions next; absent when all were found.
     pub next_sweep_at: Option<Timestamp>,
+}
+
+/// The budget is no longer breached: requests to stop are taken back, unless they are of a later breach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withdrawal {
+    /// The generation of the last order that has ended.
+    pub generation: u64,
+    /// Since when.
+    pub since: Timestamp,
 }
 
 impl Budget {

@@ -117,6 +117,8 @@ happenings! {
     Reclaimable => "reclaimable",
     /// The worker was asked to stop.
     StopRequested => "stop_requested",
+    /// The worker may go on: who asked it to stop no longer does.
+    StopWithdrawn => "stop_withdrawn",
     /// Ended well.
     Completed => "completed",
     /// The attempt failed and will be retried.

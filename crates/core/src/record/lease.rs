@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StopRequest, WaitpointRef, is_default};
 use crate::digest::LeaseDigest;
-use crate::id::{AttemptId, GrantId, LeaseId, SuspensionId};
+use crate::id::{AttemptId, BudgetId, GrantId, LeaseId, SuspensionId};
 use crate::name::{IdempotencyKey, WorkerId, WorkerInstanceId};
 use crate::time::{Duration, Timestamp};
 
@@ -39,15 +39,32 @@ pub struct Lease {
     /// The grant it came of, which is also the key of its quota slot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<GrantId>,
-    /// The engine asked its holder to stop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<StopRequest>,
+    /// Budgets that asked its holder to stop, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<BudgetStop>,
+}
+
+/// A breached budget asks the holder of a lease to stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BudgetStop {
+    /// Which budget.
+    pub budget_id: BudgetId,
+    /// The generation of its order: an older one may be withdrawn while this one stands.
+    pub generation: u64,
+    /// What the holder is told.
+    pub request: StopRequest,
 }
 
 impl Lease {
     /// Whether it ran out and waits for its reclaim grace to pass.
     pub const fn is_expired(&self) -> bool {
         self.reclaim_at.is_some()
+    }
+
+    /// What its holder is told of stopping: the request that ends first.
+    pub fn stop(&self) -> Option<&StopRequest> {
+        let requests = self.stops.iter().map(|stop| &stop.request);
+        requests.min_by_key(|request| request.cancel_at)
     }
 
     /// The fence its holder shows while it runs `attempt_id`.

@@ -20,7 +20,9 @@ mod worker;
 
 pub use attempt::{Attempt, AttemptEnd, AttemptEndState, AttemptKind, Failure};
 pub use blocked::BlockedIn;
-pub use budget::{AMOUNT_MAX, Breach, BreachKind, Budget, DIMENSIONS_MAX, Excess, Limits, OnHardLimit, StopOrder};
+pub use budget::{
+    AMOUNT_MAX, Breach, BreachKind, Budget, DIMENSIONS_MAX, Excess, Limits, OnHardLimit, StopOrder, Withdrawal,
+};
 pub use edge::{DependencyKind, Edge, EdgeGroupPolicy, EdgeState, OnSatisfied};
 pub use effect::{Effect, EffectKind, UsageIdentity};
 pub use execution::{
@@ -32,7 +34,7 @@ pub use history::{Actor, Happening, HistoryLine, HistorySubject};
 pub use key::{
     BlobKey, CounterKey, FlowCounter, GroupCounter, IdempotencyScope, Record, RecordKey, SubmissionKeyRecord,
 };
-pub use lease::{EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
+pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
 pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Place, Promise, QuotaPolicy, QuotaUsage, Recent, Slot};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};

@@ -9,8 +9,11 @@ fn a_hard_breach_of_a_cancelling_budget_stops_what_runs_until_it_is_cured() {
     assert_eq!(budget.stop, None);
     spend(&mut budget, [("tokens", 1)]);
     assert_eq!(budget::due_at(&budget), Some(at(1)));
-    let reason = budget::advance(&mut budget, at(1)).stop.unwrap();
-    assert_eq!(reason, format!("budget {ID}: tokens 11/10 is above its hard limit"));
+    let stop = budget::advance(&mut budget, at(1)).stop.unwrap();
+    assert_eq!(
+        stop.reason,
+        format!("budget {ID}: tokens 11/10 is above its hard limit")
+    );
     raise(&mut budget, "cents", limits(None, 1), at(2));
     assert!(budget::view(&budget, at(2)).stop_pending.is_some());
     raise(&mut budget, "tokens", limits(None, 11), at(2));
@@ -33,15 +36,57 @@ fn a_blocking_budget_stops_nothing() {
 }
 
 #[test]
-fn a_lease_admitted_before_the_breach_is_found_by_a_second_look() {
+fn a_lease_admitted_before_the_breach_is_found_within_10_seconds_until_none_can_appear() {
     let mut budget = cancelling_with_hard_limit(10);
     spend(&mut budget, [("tokens", 11)]);
-    budget::stopped(&mut budget, at(2));
-    assert_eq!(budget::due_at(&budget), Some(at(60_001)));
-    assert_eq!(budget::advance(&mut budget, at(60_000)).stop, None);
-    assert!(budget::advance(&mut budget, at(60_001)).stop.is_some());
+    let mut began_at = 2;
+    for next in [10_002, 20_002, 30_002, 40_002, 50_002, 60_001] {
+        budget::stopped(&mut budget, at(began_at));
+        assert_eq!(budget::due_at(&budget), Some(at(next)));
+        assert_eq!(budget::advance(&mut budget, at(next - 1)).stop, None);
+        assert!(budget::advance(&mut budget, at(next)).stop.is_some());
+        began_at = next;
+    }
     budget::stopped(&mut budget, at(60_001));
     assert_eq!(budget::due_at(&budget), None);
+}
+
+#[test]
+fn a_sweep_that_began_before_the_breach_is_not_its_own() {
+    let mut budget = cancelling_with_hard_limit(10);
+    spend(&mut budget, [("tokens", 11)]);
+    budget::stopped(&mut budget, at(0));
+    assert_eq!(budget::due_at(&budget), Some(at(1)), "it is still to come");
+}
+
+#[test]
+fn the_end_of_a_breach_is_told_to_whoever_was_asked() {
+    let mut budget = cancelling_with_hard_limit(10);
+    spend(&mut budget, [("tokens", 11)]);
+    let stop = budget::advance(&mut budget, at(1)).stop.unwrap();
+    reset(&mut budget, at(2));
+    assert_eq!(budget::due_at(&budget), Some(at(2)));
+    let report = budget::report_usage(&mut budget, &usage([("tokens", 11)]), &[], at(3)).unwrap();
+    assert!(matches!(report.outcome, Reported::HardBreach { .. }));
+    let work = budget::advance(&mut budget, at(3));
+    assert_eq!(work.withdraw, Some(stop.generation));
+    assert!(work.stop.unwrap().generation > stop.generation, "a breach of its own");
+    budget::withdrawn(&mut budget, stop.generation - 1);
+    assert!(budget.withdrawal.is_some(), "not yet");
+    budget::withdrawn(&mut budget, stop.generation);
+    assert_eq!(
+        (budget.withdrawal, budget::advance(&mut budget, at(4)).withdraw),
+        (None, None)
+    );
+}
+
+#[test]
+fn a_deleted_budget_withdraws_what_it_asked() {
+    let mut budget = cancelling_with_hard_limit(10);
+    spend(&mut budget, [("tokens", 11)]);
+    budget::delete(&mut budget, at(2));
+    let work = budget::advance(&mut budget, at(2));
+    assert_eq!((work.stop, work.withdraw.is_some()), (None, true));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::limits::RETENTION_DEFAULT;
+use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Refusal};
 use ff_core::machine::{lease, operator};
 use ff_core::policy::TimeoutPolicy;
@@ -300,7 +301,12 @@ fn leased_held(premise: Premise) -> Result<Scene, Rejection> {
 
 fn leased_stop(premise: Premise) -> Result<Scene, Rejection> {
     let mut scene = premise.live(|command| command.policy.budget_ids = BTreeSet::from([budget()]))?;
-    scene.step(|execution, context| lease::request_stop(execution, "its budget is spent", context))?;
+    let stop = Stop {
+        budget_id: budget(),
+        generation: 1,
+        reason: "its budget is spent".to_owned(),
+    };
+    scene.step(|execution, context| lease::request_stop(execution, &stop, context))?;
     Ok(scene)
 }
 

@@ -13,6 +13,7 @@ use ff_core::id::{
     AttemptId, BudgetId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId, SuspensionId,
     WaitpointId,
 };
+use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Refusal, Surroundings};
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::placement::{Placement, placement};
@@ -324,7 +325,7 @@ impl World {
                 };
                 self.accept(resume::resume_execution(&execution, &command, &context));
             }
-            Move::RequestStop => self.accept(lease::request_stop(&execution, "over budget", &context)),
+            Move::RequestStop => self.accept(lease::request_stop(&execution, &stop(), &context)),
             Move::Advance => {
                 self.commit(time::advance(&execution, &context));
             }
@@ -485,6 +486,14 @@ impl World {
         }
         let step = outbox::arrived(&self.execution, &arrived, Vec::new(), &self.context());
         self.commit(step);
+    }
+}
+
+fn stop() -> Stop {
+    Stop {
+        budget_id: BudgetId::from_uuid(Uuid::from_u128(1)),
+        generation: 1,
+        reason: "over budget".to_owned(),
     }
 }
 

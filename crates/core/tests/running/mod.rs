@@ -10,6 +10,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{BudgetId, EffectId, ExecutionId, FlowId, QuotaPolicyId, SuspensionId, WaitpointId};
+use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::resume::resume_execution;
@@ -367,7 +368,24 @@ impl Case {
     }
 
     pub(crate) fn request_stop(&mut self) -> bool {
-        self.act(|execution, context| lease::request_stop(execution, "budget is spent", context))
+        self.stop_by(1, 1)
+    }
+
+    /// A budget asks by the order of this generation.
+    pub(crate) fn stop_by(&mut self, budget: u128, generation: u64) -> bool {
+        let stop = Stop {
+            budget_id: budget_id(budget),
+            generation,
+            reason: "budget is spent".to_owned(),
+        };
+        self.act(|execution, context| lease::request_stop(execution, &stop, context))
+            .unwrap()
+    }
+
+    /// A budget takes back what it asked up to this generation.
+    pub(crate) fn withdraw_stop(&mut self, budget: u128, generation: u64) -> bool {
+        let budget_id = budget_id(budget);
+        self.act(|execution, context| lease::withdraw_stop(execution, budget_id, generation, context))
             .unwrap()
     }
 

@@ -7,7 +7,6 @@ use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
 use ff_core::machine::budget::BudgetWork;
 use ff_core::record::Cause;
-use ff_core::time::Timestamp;
 
 use super::duty::Duty;
 use super::follow_up::Progress;
@@ -19,7 +18,11 @@ impl Engine {
     /// the budget stays due.
     pub(super) async fn advance_budget(&self, id: BudgetId) -> Result<Progress> {
         let (began_at, answer) = self.store().budget(BudgetCall::Advance(id)).await?;
-        let BudgetWork { release, stop } = match answer {
+        let BudgetWork {
+            release,
+            withdraw,
+            stop,
+        } = match answer {
             Ok(BudgetAnswer::Work(work)) => work,
             Ok(_) => return Err(internal("an advance of a budget was answered with something else")),
             // A budget that is not there keeps its work blocked, and has nothing else to do.
@@ -30,17 +33,25 @@ impl Engine {
             Some(release) => self.release_blocked(Cause::Budget(id), release).await,
             None => Ok(()),
         };
+        let withdrawn = match withdraw {
+            Some(generation) => {
+                let sweep = self.withdraw_stops_of(id, generation);
+                self.serve_duty(Duty::StopSweep, sweep).await
+            }
+            None => Ok(Progress::Done),
+        };
         let stopped = match stop {
-            Some(reason) => self.sweep(id, &reason, began_at).await,
+            Some(stop) => {
+                let sweep = self.stop_running_under(&stop, began_at);
+                self.serve_duty(Duty::StopSweep, sweep).await
+            }
             None => Ok(Progress::Done),
         };
         released?;
-        stopped
-    }
-
-    async fn sweep(&self, id: BudgetId, reason: &str, began_at: Timestamp) -> Result<Progress> {
-        let sweep = self.stop_running_under(id, reason, began_at);
-        self.serve_duty(Duty::StopSweep, sweep).await
+        match withdrawn? {
+            Progress::Done => stopped,
+            unfinished => stopped.map(|_| unfinished),
+        }
     }
 
     /// A budget as it is; `None` when there never was one.

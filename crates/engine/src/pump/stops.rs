@@ -1,10 +1,12 @@
-//! A breached budget stops what runs under it.
+//! A breached budget stops what runs under it, and takes that back when the breach is over.
 
 use ff_backend::budget::BudgetCall;
 use ff_backend::query::Listing;
 use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
-use ff_core::machine::lease;
+use ff_core::machine::budget::Stop;
+use ff_core::machine::{Context, Step, lease};
+use ff_core::record::Execution;
 use ff_core::time::Timestamp;
 
 use super::follow_up::Progress;
@@ -12,13 +14,32 @@ use super::listed::{CHUNK, listed};
 use crate::engine::Engine;
 
 impl Engine {
-    /// Asks every leased execution of a budget to stop, in chunks; the budget is told when all were asked. One that was
-    /// asked before is not asked again, so a sweep that broke off simply starts anew.
-    pub(super) async fn stop_running_under(
+    /// Asks every leased execution of a budget to stop, and tells the budget when all were asked. One that was asked before
+    /// is not asked again, so a sweep that broke off simply starts anew.
+    pub(super) async fn stop_running_under(&self, stop: &Stop, began_at: Timestamp) -> Result<Progress> {
+        let budget_id = stop.budget_id;
+        let done = BudgetCall::Stopped { budget_id, began_at };
+        self.sweep_leased_under(budget_id, done, |execution, context| {
+            lease::request_stop(execution, stop, context)
+        })
+        .await
+    }
+
+    /// Tells every leased execution of a budget that it may go on, and the budget when all were told.
+    pub(super) async fn withdraw_stops_of(&self, budget_id: BudgetId, generation: u64) -> Result<Progress> {
+        let done = BudgetCall::Withdrawn { budget_id, generation };
+        self.sweep_leased_under(budget_id, done, |execution, context| {
+            lease::withdraw_stop(execution, budget_id, generation, context)
+        })
+        .await
+    }
+
+    /// Decides about every leased execution of a budget, in chunks, and then says so.
+    async fn sweep_leased_under(
         &self,
         budget_id: BudgetId,
-        reason: &str,
-        began_at: Timestamp,
+        done: BudgetCall,
+        rule: impl Fn(&Execution, &Context) -> Result<Step<bool>> + Send + Sync,
     ) -> Result<Progress> {
         let (mut after, mut failure) = (None, None);
         loop {
@@ -28,10 +49,8 @@ impl Engine {
             };
             let page = self.store().list(leased, after, CHUNK).await?;
             after = page.next.clone();
-            let asked = self.change_all(listed(page), |execution, context| {
-                lease::request_stop(execution, reason, context)
-            });
-            failure = asked.await.into_iter().find_map(std::result::Result::err).or(failure);
+            let asked = self.change_all(listed(page), &rule).await;
+            failure = asked.into_iter().find_map(std::result::Result::err).or(failure);
             if after.is_none() {
                 break;
             }
@@ -42,10 +61,7 @@ impl Engine {
         if let Some(failure) = failure {
             return Err(failure);
         }
-        self.store()
-            .budget(BudgetCall::Stopped { budget_id, began_at })
-            .await?
-            .1?;
+        self.store().budget(done).await?.1?;
         Ok(Progress::Done)
     }
 }

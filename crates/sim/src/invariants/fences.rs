@@ -77,7 +77,7 @@ fn acts_until(execution: &Execution) -> Option<Timestamp> {
         Some(lease.expires_at),
         // Until its first use, which may be its last, nobody's time runs.
         lease.timeout_at.filter(|_| lease.confirmed),
-        lease.stop.as_ref().map(|stop| stop.cancel_at),
+        lease.stop().map(|stop| stop.cancel_at),
         execution.deadline_at,
     ])
 }

@@ -16,10 +16,10 @@ use ff_core::name::{
 };
 use ff_core::policy::Retention;
 use ff_core::record::{
-    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, BreachKind, CancelFlowPolicy, CancelSource, Cause,
-    Counts, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState, Effect,
-    EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant, Hold,
-    IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome,
+    Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, BreachKind, BudgetStop, CancelFlowPolicy, CancelSource,
+    Cause, Counts, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState,
+    Effect, EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant,
+    Hold, IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome,
     OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
     ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest,
     SubmissionKeyRecord, Success, Suspension, Tags, TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef,
@@ -256,10 +256,14 @@ fn lease(store: &Store<'_>) -> Lease {
         confirmed: true,
         reclaim_at: Some(Timestamp::from_millis(12)),
         grant: Some(GrantId::from_uuid(store.uuid())),
-        stop: Some(StopRequest {
-            reason: "enough".to_owned(),
-            cancel_at: Timestamp::from_millis(13),
-        }),
+        stops: vec![BudgetStop {
+            budget_id: BudgetId::from_uuid(store.uuid()),
+            generation: (1 << 53) - 1,
+            request: StopRequest {
+                reason: "enough".to_owned(),
+                cancel_at: Timestamp::from_millis(13),
+            },
+        }],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check::{check_definition, check_dimensions};
-use super::settle::{end_stop_if_cured, move_generation, settle, start_again};
+use super::settle::{end_stop, end_stop_if_cured, move_generation, settle, start_again};
 use crate::command::budget::{BudgetCreated, BudgetReset, CreateBudget, Deleted, ResetBudget, UpdateLimits, Updated};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
@@ -48,6 +48,7 @@ pub fn create(
         hard_breaches: 0,
         last_breach: None,
         stop: None,
+        withdrawal: None,
         deleted_at: None,
         blocked_in: BlockedIn::default(),
         requests: RequestLog::default(),
@@ -66,7 +67,7 @@ pub fn update_limits(budget: &mut Budget, command: &UpdateLimits, now: Timestamp
         return Ok(Updated::Unchanged);
     }
     budget.dimensions = dimensions;
-    end_stop_if_cured(budget);
+    end_stop_if_cured(budget, now);
     move_generation(budget, now);
     Ok(Updated::Now)
 }
@@ -91,7 +92,7 @@ pub fn delete(budget: &mut Budget, now: Timestamp) -> Deleted {
     }
     budget.deleted_at = Some(now);
     budget.next_reset_at = None;
-    budget.stop = None;
+    end_stop(budget, now);
     move_generation(budget, now);
     Deleted::Now
 }

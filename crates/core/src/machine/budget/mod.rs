@@ -12,6 +12,6 @@ mod view;
 
 pub use check::{RESET_INTERVAL_MIN, check_deltas};
 pub use define::{create, delete, not_found, reset, update_limits};
-pub use due::{BudgetWork, advance, due_at, forget_blocked, mark_blocked, stopped};
+pub use due::{BudgetWork, Stop, advance, due_at, forget_blocked, mark_blocked, stopped, withdrawn};
 pub use spend::{Report, report_usage};
 pub use view::{get, view};

@@ -1,6 +1,6 @@
 //! The moves budget rules are made of.
 
-use crate::record::Budget;
+use crate::record::{Budget, Withdrawal};
 use crate::time::{Duration, Timestamp};
 
 /// A periodic reset that is due happens; the next one is the first after `now` in the old rhythm.
@@ -19,14 +19,24 @@ pub(super) fn settle(budget: &mut Budget, now: Timestamp) {
 /// Nothing is spent any more.
 pub(super) fn start_again(budget: &mut Budget, now: Timestamp) {
     budget.usage.clear();
-    end_stop_if_cured(budget);
+    end_stop_if_cured(budget, now);
     move_generation(budget, now);
 }
 
 /// The order to stop what runs ends with the breach it came of.
-pub(super) fn end_stop_if_cured(budget: &mut Budget) {
+pub(super) fn end_stop_if_cured(budget: &mut Budget, now: Timestamp) {
     if budget.breached_by().is_none() {
-        budget.stop = None;
+        end_stop(budget, now);
+    }
+}
+
+/// Nothing more is asked to stop, and whoever was asked may go on.
+pub(super) fn end_stop(budget: &mut Budget, now: Timestamp) {
+    if let Some(stop) = budget.stop.take() {
+        budget.withdrawal = Some(Withdrawal {
+            generation: stop.generation,
+            since: now,
+        });
     }
 }
 

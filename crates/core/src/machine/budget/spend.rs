@@ -112,6 +112,7 @@ fn note_breach(budget: &mut Budget, outcome: &Reported, now: Timestamp) {
     if kind == BreachKind::Hard && budget.on_hard_limit == OnHardLimit::CancelActive && budget.stop.is_none() {
         budget.stop = Some(StopOrder {
             since: now,
+            generation: budget.generation,
             next_sweep_at: Some(now),
         });
     }

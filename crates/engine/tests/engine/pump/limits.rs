@@ -231,7 +231,7 @@ async fn a_breach_asks_everything_that_runs_to_stop_and_looks_once_more() {
     world.spend(budget_id, 11).await;
     world.pump().await;
     for id in &ids {
-        assert!(world.execution(*id).await.lease().unwrap().stop.is_some());
+        assert!(world.execution(*id).await.lease().unwrap().stop().is_some());
     }
     world.store.take_calls();
     world.pump().await;

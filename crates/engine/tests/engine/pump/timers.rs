@@ -4,7 +4,8 @@ use super::support::World;
 use ff_core::command::lease::{Complete, Renew};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
-use ff_core::id::{ExecutionId, SuspensionId, WaitpointId};
+use ff_core::id::{BudgetId, ExecutionId, SuspensionId, WaitpointId};
+use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::HandOut;
 use ff_core::machine::{lease, suspend, waitpoint};
 use ff_core::policy::{Policy, Retention, TimeoutPolicy};
@@ -164,8 +165,13 @@ async fn a_pending_waitpoint_closes() {
 async fn a_request_to_stop_becomes_a_cancellation() {
     let world = World::new();
     let (id, fence) = leased(&world, Policy::default()).await;
+    let stop = Stop {
+        budget_id: BudgetId::from_uuid(world.mint()),
+        generation: 1,
+        reason: "enough".to_owned(),
+    };
     world
-        .decide(id, |it, context| lease::request_stop(it, "enough", context))
+        .decide(id, |it, context| lease::request_stop(it, &stop, context))
         .await;
     world.pass(Duration::from_secs(29));
     let renew = Renew {

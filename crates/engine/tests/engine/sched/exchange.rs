@@ -9,6 +9,8 @@ use ff_core::command::stream::AppendFrame;
 use ff_core::error::Code;
 use ff_core::fabric::Claims;
 use ff_core::frame::FrameMode;
+use ff_core::id::BudgetId;
+use ff_core::machine::budget::Stop;
 use ff_core::machine::lease::request_stop;
 use ff_core::name::{Category, FrameType, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::payload::Payload;
@@ -180,9 +182,14 @@ async fn it_does_not_park_when_something_was_refused() {
 async fn it_does_not_park_when_a_task_is_asked_to_stop() {
     let (store, engine) = world();
     let old = tasks(&store, &engine, 1).await;
+    let stop = Stop {
+        budget_id: BudgetId::from_uuid(Uuid::from_u128(1)),
+        generation: 1,
+        reason: "too expensive".to_owned(),
+    };
     store
         .decide(old[0].execution_id, |execution, context| {
-            request_stop(execution, "too expensive", context)
+            request_stop(execution, &stop, context)
         })
         .await;
     let mut command = exchange();
