@@ -7,6 +7,7 @@ use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::command::worker::RegisterWorker;
 use ff_core::id::ExecutionId;
 use ff_core::state::PublicState;
+use ff_core::view::ListProblems;
 use ff_core::view::{Explanation, Hindrance};
 
 use crate::Harness;
@@ -14,14 +15,14 @@ use crate::scene::{HOUR, MINUTE, Scene, WORKER, instance, limited, registration,
 
 pub(crate) async fn what_waits_for_something_that_exists_is_no_problem(harness: &dyn Harness) {
     let scene = Scene::new(harness);
-    assert_eq!(scene.fabric.list_problems().await.unwrap(), []);
+    assert_eq!(scene.fabric.list_problems(ListProblems::default()).await.unwrap(), []);
     let budget = scene.budget().await;
     scene.spend(budget, 10).await.unwrap();
     scene.submit(under(budget)).await;
     assert!(scene.try_claim(WORKER).await.is_none());
     scene.held(submission()).await;
     scene.after(MINUTE).await;
-    assert_eq!(scene.fabric.list_problems().await.unwrap(), []);
+    assert_eq!(scene.fabric.list_problems(ListProblems::default()).await.unwrap(), []);
 }
 
 pub(crate) async fn nothing_stands_between_eligible_work_and_a_worker(harness: &dyn Harness) {

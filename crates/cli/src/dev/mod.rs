@@ -8,7 +8,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use anyhow::Context;
-use ff_core::fabric::Fabric;
 
 use crate::open::Address;
 use crate::{open, say};

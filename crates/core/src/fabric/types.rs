@@ -35,5 +35,5 @@ pub use crate::keyring::{RotateWaitpointSecret, Rotated};
 pub use crate::record::{Attempt, Edge, HistoryLine, Worker};
 pub use crate::view::{
     Events, ExecutionView, Explanation, FlowView, GetResult, GroupView, LaneView, ListExecutions, ListFlows,
-    ReadEvents, SignalView, StateView, WaitForEnd,
+    ListProblems, Problem, ReadEvents, SignalView, StateView, WaitForEnd,
 };

@@ -42,8 +42,8 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// What to do about it.
-    pub const fn advice(self) -> &'static str {
-        match self {
+    pub const fn advice(self) -> Cow<'static, str> {
+        let advice = match self {
             ProblemKind::Unreadable => {
                 "look into the log for what cannot be read, and mend or delete it in the store; mended, it goes on by itself"
             }
@@ -51,6 +51,7 @@ impl ProblemKind {
                 "look into the log for why it fails; it is tried again every few minutes, and is done once the reason is gone"
             }
             ProblemKind::MissingCause => "create it again under this id, or cancel what waits for it",
-        }
+        };
+        Cow::Borrowed(advice)
     }
 }

@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use ff_backend_sqlite::{Options, SqliteBackend};
 use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::Code;
-use ff_core::fabric::{Claims as _, Reads as _, Submit as _};
+use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 use ff_core::name::ExecutionKind;
 use ff_core::partition::{Family, PartitionCounts};
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
+use ff_core::view::ListProblems;
 use ff_core::view::{ListExecutions, ProblemKind};
 use ff_fabric_suite::Harness as _;
 use ff_valkey_server::Standalone;
@@ -100,7 +101,7 @@ impl World {
             ..CreateExecution::new(ExecutionKind::parse("job").unwrap(), Payload::default())
         };
         match self.harness.engine.create_execution(command).await.unwrap() {
-            Created::Created(id) => id,
+            Created::Created { execution_id: id } => id,
             other => panic!("{other:?}"),
         }
     }
@@ -137,7 +138,7 @@ impl World {
         // It may have been handed to somebody, whose lease must end first.
         self.harness.advance(Duration::from_secs(11)).await;
         self.audit_everything().await;
-        let problems = engine.list_problems().await.unwrap();
+        let problems = engine.list_problems(ListProblems::default()).await.unwrap();
         let [problem] = &problems[..] else {
             panic!("one problem, not {problems:?}");
         };
@@ -152,7 +153,7 @@ impl World {
             engine.get_state(damaged).await.unwrap().public_state,
             PublicState::Waiting
         );
-        assert_eq!(engine.list_problems().await.unwrap(), []);
+        assert_eq!(engine.list_problems(ListProblems::default()).await.unwrap(), []);
         assert_eq!(self.work_all().await, [damaged], "whoever mends it gets it back");
     }
 

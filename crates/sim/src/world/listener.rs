@@ -41,18 +41,17 @@ impl Listener {
     /// Reads on; `false` when there is no more.
     async fn read(&mut self) -> bool {
         let watch = &self.actor.stage.watch;
-        let (cursor, mut reading) = match self.bookmark.take() {
-            Some((cursor, reading)) => (Some(cursor), reading),
-            None => (None, watch.begin_reading()),
-        };
+        let bookmark = self.bookmark.take();
         let request = ReadEvents {
-            cursor: cursor.clone(),
+            cursor: bookmark.as_ref().map(|(cursor, _)| cursor.clone()),
             filter: EventFilter::default(),
             limit: Some(self.actor.luck.choose([1, 5, 40])),
             wait: Duration::ZERO,
         };
         match call!(self.actor, events, request).await {
             Heard::Told(events) => {
+                // Whoever begins has done so when it is first answered: it may have asked several times.
+                let mut reading = bookmark.map_or_else(|| watch.begin_reading(), |(_, reading)| reading);
                 for event in &events.events {
                     watch.saw(&mut reading, &event.line);
                 }
@@ -71,7 +70,7 @@ impl Listener {
                 false
             }
             Heard::Nothing => {
-                self.bookmark = cursor.map(|cursor| (cursor, reading));
+                self.bookmark = bookmark;
                 true
             }
         }

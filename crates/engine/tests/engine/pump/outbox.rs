@@ -11,7 +11,7 @@ use ff_core::command::lease::{Complete, ReportUsage};
 use ff_core::command::operator::RevokeLease;
 use ff_core::command::page::PageRequest;
 use ff_core::command::quota::Admit;
-use ff_core::fabric::{On, Reads};
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, EffectId, ExecutionId, QuotaPolicyId};
 use ff_core::machine::{lease, operator};
 use ff_core::name::IdempotencyKey;

@@ -9,13 +9,14 @@ use super::support::{World, counts, tokens, under_quota};
 use ff_backend::Backend;
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_core::command::lease::ReportUsage;
-use ff_core::fabric::Reads as _;
+use ff_core::fabric::Fabric;
 use ff_core::id::EffectId;
 use ff_core::machine::lease;
 use ff_core::partition::Family;
 use ff_core::record::RecordKey;
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::Duration;
+use ff_core::view::ListProblems;
 use ff_core::view::ProblemKind;
 use ff_engine::{Config, Duty, Engine, Host, VirtualHost};
 use futures::future::BoxFuture;
@@ -161,7 +162,7 @@ async fn a_record_that_cannot_be_handled_stalls_nobody() {
     let poisoned = world.engine.poisoned();
     assert_eq!(poisoned.len(), 1);
     assert!(poisoned[0].subject.contains(&broken.to_string()), "{poisoned:?}");
-    let problems = world.engine.list_problems().await.unwrap();
+    let problems = world.engine.list_problems(ListProblems::default()).await.unwrap();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(
         (problems[0].kind, problems[0].namespace.is_some()),
@@ -190,7 +191,7 @@ async fn a_record_that_cannot_be_handled_stalls_nobody() {
     pass_slowly(&world, 301).await;
     assert_eq!(world.state(broken).await, PublicState::Waiting);
     assert!(world.engine.poisoned().is_empty());
-    assert_eq!(world.engine.list_problems().await.unwrap(), []);
+    assert_eq!(world.engine.list_problems(ListProblems::default()).await.unwrap(), []);
     world.engine.stop().await;
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use ff_core::command::budget::CreateBudget;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Budgets as _, Claims as _, Reads as _};
+use ff_core::fabric::Fabric;
 use ff_core::id::BudgetId;
 use ff_core::name::Namespace;
 use ff_core::policy::Policy;
 use ff_core::record::OnHardLimit;
+use ff_core::view::ListProblems;
 use ff_core::view::ProblemKind;
 
 use crate::reads::stage::{Stage, submission};
@@ -27,13 +28,20 @@ async fn work_blocked_by_what_does_not_exist_is_a_problem_until_it_does() {
     };
     let id = stage.submit(&command).await;
     assert_eq!(stage.engine.claim(claim(1, 1)).await.unwrap(), []);
-    let problems = stage.engine.list_problems().await.unwrap();
+    let problems = stage.engine.list_problems(ListProblems::default()).await.unwrap();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].kind, ProblemKind::MissingCause);
     assert_eq!(problems[0].namespace, Some(Namespace::default_namespace()));
     assert_eq!(problems[0].subject, format!("budget {lost}"));
     assert!(problems[0].detail.contains(&id.to_string()), "{problems:?}");
-    assert_eq!(stage.bound_to("other").list_problems().await.unwrap(), []);
+    assert_eq!(
+        stage
+            .bound_to("other")
+            .list_problems(ListProblems::default())
+            .await
+            .unwrap(),
+        []
+    );
     let again = CreateBudget {
         budget_id: Some(lost),
         namespace: Namespace::default_namespace(),
@@ -43,5 +51,5 @@ async fn work_blocked_by_what_does_not_exist_is_a_problem_until_it_does() {
         on_hard_limit: OnHardLimit::Block,
     };
     stage.engine.create_budget(again).await.unwrap();
-    assert_eq!(stage.engine.list_problems().await.unwrap(), []);
+    assert_eq!(stage.engine.list_problems(ListProblems::default()).await.unwrap(), []);
 }
