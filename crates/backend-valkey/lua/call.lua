@@ -66,6 +66,19 @@ end
 -- What a call does last, whether it went well or not: a mistake in one transaction must not tear another.
 local finish = function() end
 
+-- What went wrong while a call was finished, by the prefix of the partition.
+local torn = {}
+
+local function reason(problem)
+  return type(problem) == 'table' and problem.err or tostring(problem)
+end
+
+-- Does a step of finishing with a key. One that fails, because somebody wrote over the key, keeps no other from being done.
+local function finish_with(key, step, ...)
+  local went_well, problem = pcall(step, ...)
+  if not went_well then torn[string.match(key, '^{[^}]*}:') or key] = reason(problem) end
+end
+
 -- Makes a function of the library: body takes the ask after its first three values and answers.
 -- Every reply is {time, generation, answer}.
 local function offer(name, body, flags)
@@ -73,12 +86,14 @@ local function offer(name, body, flags)
     function_name = 'ff_' .. name .. '_' .. DIGEST,
     callback = function(_, args)
       local ask = cmsgpack.unpack(args[1])
-      hinted, hint_is_noted = {}, {}
+      hinted, hint_is_noted, torn = {}, {}, {}
       begin(ask)
       arguments = args
       local went_well, answer = pcall(body, ask)
       finish()
       if not went_well then error(answer) end
+      local _, problem = next(torn)
+      if problem then error(problem) end
       send_hints(ask[2])
       return {now_text, generation, answer}
     end,

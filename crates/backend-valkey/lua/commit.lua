@@ -14,6 +14,8 @@
 -- ask[5]: the queues that are entered, see queue_for
 -- answers, one each: {'ok', changes of the partition so far, counters…}
 --   | {'conflict', number of the expectation, version or ''} | {'too_late'} | {'too_many_queues'} | {'generation'}
+--   | {'unreadable', why}: what it depends on is not what it should be, and nothing was done
+--   | {'torn', why}: the same was found in the middle of it; what was written before that stays
 --
 -- Lists that are empty come as false. What is in a row has no table for each: making tables is much of what a call costs.
 
@@ -314,6 +316,27 @@ local function apply(tx, puts, deletes)
   return answer
 end
 
+-- Whether the transaction that is being tried may have written something.
+local has_begun
+
+local function attempt(tx)
+  has_begun = false
+  local refusal, found_puts, found_deletes = judge(tx)
+  if refusal then return refusal end
+  has_begun = true
+  return apply(tx, found_puts, found_deletes)
+end
+
+-- Finishes the call, and tells whoever it tore; the others are whole.
+local function finish_all(transactions, answers)
+  finish()
+  for i, tx in ipairs(transactions) do
+    local problem = torn[tx[1]]
+    if problem and answers[i][1] == 'ok' then answers[i] = {'torn', problem} end
+  end
+  torn = {}
+end
+
 local function commit(ask)
   local answers, queues = {}, ask[5] or {}
   for i, tx in ipairs(ask[4]) do
@@ -322,9 +345,10 @@ local function commit(ask)
     for at = 1, #puts, PUT_WIDTH do
       if puts[at + 8] then puts[at + 9] = queues[puts[at + 9]] or puts[at + 9] end
     end
-    local refusal, found_puts, found_deletes = judge(tx)
-    answers[i] = refusal or apply(tx, found_puts, found_deletes)
+    local went_well, answer = pcall(attempt, tx)
+    answers[i] = went_well and answer or {has_begun and 'torn' or 'unreadable', reason(answer)}
   end
+  finish_all(ask[4], answers)
   return answers
 end
 

@@ -67,18 +67,22 @@ local function count_depth(prefix, lane, before, after)
   moved[after] = (moved[after] or 0) + 1
 end
 
--- Writes everything that still waits.
-local function settle_sets()
-  for _, it in pairs(emptied) do
-    if is_empty(it[1] .. it[2]) then it[3](it[1], it[2]) end
-  end
-  for key in pairs(pending) do settle_set(key) end
-  for prefix, lanes in pairs(depth_moved) do
-    for lane, moved in pairs(lanes) do
-      for state, by in pairs(moved) do
-        if by ~= 0 and state ~= '' then call('HINCRBY', prefix .. DEPTH, lane .. ' ' .. state, by) end
-      end
+local function settle_emptied(prefix, set, forget)
+  if is_empty(prefix .. set) then forget(prefix, set) end
+end
+
+local function settle_depth(prefix, lanes)
+  for lane, moved in pairs(lanes) do
+    for state, by in pairs(moved) do
+      if by ~= 0 and state ~= '' then call('HINCRBY', prefix .. DEPTH, lane .. ' ' .. state, by) end
     end
   end
+end
+
+-- Writes everything that still waits.
+local function settle_sets()
+  for key, it in pairs(emptied) do finish_with(key, settle_emptied, it[1], it[2], it[3]) end
+  for key in pairs(pending) do finish_with(key, settle_set, key) end
+  for prefix, lanes in pairs(depth_moved) do finish_with(prefix, settle_depth, prefix, lanes) end
   pending, emptied, depth_moved = {}, {}, {}
 end

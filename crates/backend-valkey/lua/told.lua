@@ -56,20 +56,22 @@ local function write_entry(key, first, lines)
   end
 end
 
-local function settle_feeds()
-  for prefix, lines in pairs(feed_lines) do
-    local key, count = prefix .. FEED, #lines
-    local told = call('HINCRBY', prefix .. STAMPS, 'told', count)
-    local first = told - count + 1
-    for from = 1, count, ENTRY_LINES_MAX do
-      write_entry(key, first, table.concat(lines, '\n', from, math.min(from + ENTRY_LINES_MAX - 1, count)))
-      first = first + ENTRY_LINES_MAX
-    end
-    if math.floor(told / TRIM_EVERY) ~= math.floor((told - count) / TRIM_EVERY) then
-      trim_feed(prefix, told, feed_lines_max - TRIM_EVERY)
-    end
-    hint('f ' .. prefix)
+local function settle_feed(prefix, lines)
+  local key, count = prefix .. FEED, #lines
+  local told = call('HINCRBY', prefix .. STAMPS, 'told', count)
+  local first = told - count + 1
+  for from = 1, count, ENTRY_LINES_MAX do
+    write_entry(key, first, table.concat(lines, '\n', from, math.min(from + ENTRY_LINES_MAX - 1, count)))
+    first = first + ENTRY_LINES_MAX
   end
+  if math.floor(told / TRIM_EVERY) ~= math.floor((told - count) / TRIM_EVERY) then
+    trim_feed(prefix, told, feed_lines_max - TRIM_EVERY)
+  end
+  hint('f ' .. prefix)
+end
+
+local function settle_feeds()
+  for prefix, lines in pairs(feed_lines) do finish_with(prefix, settle_feed, prefix, lines) end
   feed_lines = {}
 end
 

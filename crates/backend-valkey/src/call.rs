@@ -81,6 +81,11 @@ impl Shared {
                 Fate::NoLibrary | Fate::NotRun | Fate::Refused => return Err(Error::Unavailable(error.to_string())),
                 Fate::Unknown if function.writes() => return Err(Error::Unknown(error.to_string())),
                 Fate::Unknown => return Err(Error::Unavailable(error.to_string())),
+                // What it had written before it failed stays written.
+                Fate::Broken if function.writes() => {
+                    tracing::error!(function = %function.name(), %error, "a function of the library failed in the middle");
+                    return Err(Error::Unknown(error.to_string()));
+                }
                 Fate::Broken => return Err(corrupt(error)),
             }
         }

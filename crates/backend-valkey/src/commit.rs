@@ -2,6 +2,7 @@
 
 mod pack;
 
+use ff_backend::Error;
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_core::partition::{Family, Partition};
 use futures::future::join_all;
@@ -140,6 +141,13 @@ fn committed(
         "too_late" => Err(CommitError::TooLate { now: reply.now }),
         "too_many_queues" => Err(CommitError::TooManyQueues),
         "generation" => Err(CommitError::OtherGeneration),
+        "unreadable" => Err(corrupt(text(next()?)?).into()),
+        "torn" => {
+            let why = text(next()?)?;
+            let partition = transaction.partition;
+            tracing::error!(%partition, %why, "a transaction could not be written whole; the audit mends what it can");
+            Err(CommitError::Store(Error::Unknown(why.to_owned())))
+        }
         other => Err(corrupt(format!("answer {other:?}")).into()),
     }
 }

@@ -8,6 +8,7 @@ mod feed;
 mod lanes;
 mod order;
 mod sweeps;
+mod torn;
 
 use std::sync::Arc;
 
