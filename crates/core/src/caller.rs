@@ -82,15 +82,12 @@ impl Caller {
         self.namespace.as_ref().is_none_or(|own| own == namespace)
     }
 
-    /// Refuses an operation that its role does not contain.
-    ///
-    /// A worker that may do something only where it holds a lease passes; the operation then asks for the lease.
+    /// Refuses an operation that its role does not contain. A worker whose lease would let it do this shows it in the request,
+    /// which nobody can do yet: until then its role alone counts.
     pub fn check(&self, operation: &Operation) -> Result<(), Rejection> {
         let needed = match operation.access {
             Access::Anyone => return Ok(()),
-            Access::Role(needed) => needed,
-            Access::RoleOrHolder(_) if self.role == Role::Worker => return Ok(()),
-            Access::RoleOrHolder(needed) => needed,
+            Access::Role(needed) | Access::RoleOrHolder(needed) => needed,
         };
         if self.role.contains(needed) {
             return Ok(());

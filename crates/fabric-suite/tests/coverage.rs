@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ff_core::error::Code;
+use ff_core::fabric::OPERATIONS;
 use ff_fabric_suite::cases;
 
 /// Codes no case provokes, and why none can.
@@ -34,9 +35,9 @@ const OUT_OF_REACH: &[(Code, &str)] = &[
 #[test]
 fn every_operation_is_called_by_a_case() {
     let suite = text_of(&sources("src"));
-    let missing: Vec<_> = operations()
-        .into_iter()
-        .filter(|operation| !suite.contains(&format!(".{operation}(")))
+    let missing: Vec<_> = OPERATIONS
+        .iter()
+        .filter(|operation| !suite.contains(&format!(".{}(", operation.name)))
         .collect();
     assert!(missing.is_empty(), "no case calls {missing:?}");
 }
@@ -60,17 +61,6 @@ fn every_case_has_its_own_name() {
     let cases = cases();
     let names: BTreeSet<_> = cases.iter().map(|case| (case.subject, case.name)).collect();
     assert_eq!(names.len(), cases.len());
-}
-
-/// The methods of the traits `Fabric` is made of.
-fn operations() -> BTreeSet<String> {
-    let traits = text_of(&sources("../core/src/fabric"));
-    let after = traits.split("async fn ").skip(1);
-    let operations: BTreeSet<String> = after
-        .filter_map(|rest| rest.split_once('(').map(|(name, _)| name.to_owned()))
-        .collect();
-    assert!(operations.len() > 70, "{operations:?}");
-    operations
 }
 
 /// The Rust files of a directory of this crate, at any depth.
