@@ -24,9 +24,9 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Regenerate docs/lifecycle.md from the state machine
-lifecycle:
-    UPDATE_DOCS=1 cargo test -p ff-core lifecycle
+# Regenerate docs/lifecycle.md from the state machine and docs/rest.md from the table of operations
+pages:
+    UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
 
 # The conformance suite on every backend
 conformance:

@@ -63,7 +63,7 @@ fn the_lifecycle_page_is_what_the_machine_does() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(
         committed, page,
-        "docs/lifecycle.md is out of date: run `just lifecycle`"
+        "docs/lifecycle.md is out of date: run `just pages`"
     );
 }
 
@@ -82,7 +82,7 @@ fn page() -> String {
 
 const HEAD: &str = "# Lifecycle
 
-<!-- Printed by a test from what the machine does: `just lifecycle`. Do not edit. -->
+<!-- Printed by a test from what the machine does: `just pages`. Do not edit. -->
 
 This page shows where each event leads, as `core::machine` decides it. It is printed by running every event in every
 situation that an execution can be in (`crates/core/tests/expected/README.md` says how each situation is reached).
