@@ -19,11 +19,11 @@ use crate::{Server, events};
 pub(crate) fn routes() -> Router<Server> {
     let mut paths: BTreeMap<String, MethodRouter<Server>> = BTreeMap::new();
     for operation in OPERATIONS {
+        let handler = move |State(server): State<Server>, path: RawPathParams, request: Request| {
+            serve(operation, server, path, request)
+        };
         let handlers = paths.remove(&pattern(operation)).unwrap_or_default();
-        paths.insert(
-            pattern(operation),
-            handlers.on(filter(operation.method), handler(operation)),
-        );
+        paths.insert(pattern(operation), handlers.on(filter(operation.method), handler));
     }
     let routes = paths.into_iter();
     routes.fold(Router::new(), |router, (path, handlers)| router.route(&path, handlers))
@@ -52,21 +52,19 @@ const fn filter(method: Method) -> MethodFilter {
     }
 }
 
-fn handler(
+async fn serve(
     operation: &'static Operation,
-) -> impl Fn(State<Server>, RawPathParams, Request) -> std::pin::Pin<Box<dyn Future<Output = Answer<Response>> + Send>> + Clone
-{
-    move |State(server), path, request| {
-        Box::pin(async move {
-            let received = Received::read(operation, &path, request).await?;
-            if operation.name == op::events.name && !received.wants_json() {
-                return events::follow(server.fabric(), &received).await;
-            }
-            let fabric = server.fabric();
-            let reply = (operation.call)(&*fabric, received.fields()?).await?;
-            Ok(answer(operation, reply))
-        })
+    server: Server,
+    path: RawPathParams,
+    request: Request,
+) -> Answer<Response> {
+    let received = Received::read(operation, &path, request).await?;
+    let fabric = server.fabric();
+    if operation.name == op::events.name && !received.wants_json() {
+        return events::follow(fabric, &received).await;
     }
+    let reply = (operation.call)(&*fabric, received.fields()?).await?;
+    Ok(answer(operation, reply))
 }
 
 fn answer(operation: &Operation, reply: Reply) -> Response {

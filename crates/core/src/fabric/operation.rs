@@ -47,7 +47,6 @@ pub enum Reply {
 
 /// How an operation is called over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::upper_case_acronyms, reason = "that is how methods are written")]
 pub enum Method {
     /// Reads.
     GET,

@@ -20,14 +20,16 @@ pub struct Remote<T>(pub T);
 impl Reply {
     /// An answer in JSON.
     pub(super) fn json<T: serde::Serialize>(answer: &T) -> Result<Self> {
-        crate::wire::to_json(answer).map(Reply::Json).map_err(unwritable)
+        crate::wire::to_json(answer)
+            .map(Reply::Json)
+            .map_err(|error| unwritable(&error))
     }
 
     /// Reads an answer in JSON.
     fn read<T: serde::de::DeserializeOwned>(self) -> Result<T> {
         match self {
-            Reply::Json(json) => crate::wire::from_reply(&json).map_err(unreadable),
-            Reply::Bytes(_) | Reply::Nothing => Err(unreadable(Code::InvalidInput.because("JSON is missing"))),
+            Reply::Json(json) => crate::wire::from_reply(&json).map_err(|fault| unreadable(&fault)),
+            Reply::Bytes(_) | Reply::Nothing => Err(unreadable(&Code::InvalidInput.because("JSON is missing"))),
         }
     }
 
@@ -35,17 +37,17 @@ impl Reply {
     fn bytes(self) -> Result<crate::payload::Payload> {
         match self {
             Reply::Bytes(payload) => Ok(payload),
-            Reply::Json(_) | Reply::Nothing => Err(unreadable(Code::InvalidInput.because("bytes are missing"))),
+            Reply::Json(_) | Reply::Nothing => Err(unreadable(&Code::InvalidInput.because("bytes are missing"))),
         }
     }
 }
 
-fn unwritable(error: serde_json::Error) -> Rejection {
+fn unwritable(error: &serde_json::Error) -> Rejection {
     Code::Internal.because(format!("this cannot be written as JSON: {error}"))
 }
 
 /// The other side answers in a way nobody here understands: that is not the caller's fault.
-fn unreadable(fault: Rejection) -> Rejection {
+fn unreadable(fault: &Rejection) -> Rejection {
     Code::Internal.because(format!("the answer cannot be read: {}", fault.detail))
 }
 
@@ -58,7 +60,7 @@ macro_rules! remote {
         impl<T: Transport> Fabric for Remote<T> {
             $($(
                 async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)> {
-                    let json = write_argument!($take, command).map_err(unwritable)?;
+                    let json = write_argument!($take, command).map_err(|error| unwritable(&error))?;
                     let reply = self.0.send(&op::$name, json).await?;
                     read_outcome!($give, reply)
                 }

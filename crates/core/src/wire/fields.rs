@@ -35,7 +35,7 @@ impl<'a> Fields<'a> {
         if !text.trim_start().starts_with('{') {
             return Err(Fault::new("a JSON object is expected"));
         }
-        let members: Members<'a> = serde_json::from_str(text).map_err(malformed)?;
+        let members: Members<'a> = serde_json::from_str(text).map_err(|error| malformed(&error))?;
         let mut fields = Self::default();
         for (name, value) in members.0 {
             fields.add(name, Given::Json(value))?;
@@ -116,7 +116,7 @@ fn plain(value: &RawValue) -> Result<String, Fault> {
     Ok(value.get().to_owned())
 }
 
-fn malformed(error: serde_json::Error) -> Fault {
+fn malformed(error: &serde_json::Error) -> Fault {
     Fault::new(format!("this is not JSON: {error}"))
 }
 
