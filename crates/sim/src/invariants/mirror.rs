@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ff_backend::transaction::Transaction;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, GrantId, QuotaPolicyId};
 use ff_core::name::Dimension;
+use ff_core::partition::Partition;
 use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, HistoryLine, Record, RecordKey};
 use ff_core::time::Timestamp;
 
@@ -34,6 +35,8 @@ pub(crate) struct Mirror {
     pub(crate) receipts: BTreeMap<u64, Timestamp>,
     /// What the receipts of each budget add up to.
     pub(crate) spent: BTreeMap<BudgetId, u64>,
+    /// How much was told of every partition.
+    pub(crate) told: BTreeMap<Partition, usize>,
     /// What requests did.
     pub(crate) deeds: Deeds,
     /// Usage effects that ever stood in an outbox.

@@ -12,6 +12,7 @@
 //! | `usage` | a budget has spent what it counted; nothing leaves an outbox undelivered |
 //! | `receipts` | every accepted usage report counts, and once, however often and in whatever way it was sent |
 //! | `requests` | a repeated request ends only the lease or the suspension it ended first |
+//! | `feeds` | a reader of events who is not refused misses nothing |
 //! | `losses` | what was accepted is there, whole graphs with their edges; what was completed stays completed; what ever ran is not deleted with a flow nobody opened |
 //! | `indexes` | a record is in the index its facts say |
 //! | `liveness` | when the faults stop, everything that can end does end |
@@ -19,6 +20,7 @@
 mod counters;
 mod dependencies;
 mod endings;
+mod feeds;
 mod fences;
 mod gates;
 mod indexes;
@@ -32,6 +34,7 @@ mod slots;
 mod usage;
 mod watch;
 
+pub use feeds::Reading;
 pub use fences::Act;
 pub use losses::GraphPromise;
 pub use receipts::{RECEIPTS, SentReport};

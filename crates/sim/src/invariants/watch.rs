@@ -18,10 +18,11 @@ use ff_core::id::{BudgetId, ExecutionId, FlowId};
 use ff_core::name::{Dimension, Namespace, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
-use ff_core::record::{AttemptKind, Cause, Execution, Fence, OutcomeKind};
+use ff_core::record::{AttemptKind, Cause, Execution, Fence, HistoryLine, OutcomeKind};
 use ff_core::time::Timestamp;
 use futures::FutureExt;
 
+use super::feeds::{Feeds, Reading};
 use super::fences::{Act, Told};
 use super::leases::LeaseLog;
 use super::losses::{GraphPromise, Promises};
@@ -48,6 +49,7 @@ struct Inner {
     leases: LeaseLog,
     deliveries: Deliveries,
     receipts: Receipts,
+    feeds: Feeds,
     promises: Promises,
     /// What a failover made a quota or a budget forget.
     lost_slots: BTreeSet<SlotKey>,
@@ -191,6 +193,25 @@ impl Watch {
     /// A worker was told that its execution was completed with this result.
     pub fn completed(&self, id: ExecutionId, fence: Fence, result: Option<Payload>) {
         self.inner().promises.complete(id, fence.lease_id, result);
+    }
+
+    /// Somebody begins to read events.
+    pub fn begin_reading(&self) -> Reading {
+        self.inner().feeds.begin()
+    }
+
+    /// A reader saw an event.
+    pub fn saw(&self, reading: &mut Reading, line: &HistoryLine) {
+        let mut inner = self.inner();
+        let holds = inner.feeds.saw(reading, self.store.counts, line);
+        inner.judge(holds);
+    }
+
+    /// A reader was told that there are no more events.
+    pub fn saw_everything(&self, reading: &Reading) {
+        let mut inner = self.inner();
+        let holds = inner.feeds.saw_everything(reading);
+        inner.judge(holds);
     }
 
     /// Looks at the whole store.
@@ -353,9 +374,11 @@ impl Watch {
             mirror,
             promises,
             leases,
+            feeds,
             ..
         } = &mut *inner;
         promises.lose(&before, mirror);
+        feeds.go_back(mirror);
         leases.go_back(mirror);
         let slots: Vec<SlotKey> = slots::lost(&before, mirror).collect();
         let reports: Vec<ReportKey> = before.counted.difference(&mirror.counted).cloned().collect();
@@ -390,6 +413,7 @@ impl Inner {
             slots::what_is_let_go_is_owed(&self.mirror, changes)?;
         }
         self.deliveries.check(&mut self.mirror, changes)?;
+        self.feeds.observe(&mut self.mirror, store.counts, changes);
         self.promises.observe(&self.mirror, changes)?;
         requests::observe(&mut self.mirror, changes)?;
         counters::check(&self.mirror, store, changes)

@@ -10,7 +10,7 @@ use ff_core::fabric::{Fabric, Result};
 use futures::future::BoxFuture;
 
 use super::board::Board;
-use super::replicas::Replicas;
+use super::replicas::{Replicas, Sees};
 use super::told::Told;
 use crate::invariants::{SentReport, Violation};
 use crate::luck::Luck;
@@ -33,6 +33,7 @@ pub(crate) struct Actor {
     pub(crate) luck: Luck,
     pub(crate) replicas: Arc<Replicas>,
     pub(crate) board: Arc<Board>,
+    pub(crate) sees: Sees,
 }
 
 /// What became of a call.
@@ -86,7 +87,7 @@ impl Actor {
         for try_number in 0..TRIES {
             self.stage.tally().steps += 1;
             self.stage.trace.note(|| format!("{name} → {operation} {command:?}"));
-            let answer = self.replicas.call(&self.luck, command.clone(), send).await;
+            let answer = self.replicas.call((&self.luck, self.sees), command.clone(), send).await;
             self.stage
                 .trace
                 .note(|| format!("{name} ← {operation} {}", describe(&answer)));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `replicas`, `engine` | engines that die and are started again |
 //! | `actor` | whoever calls them, and calls again when nobody answers |
-//! | `client/`, `worker/` | what is done |
+//! | `client/`, `worker/`, `listener` | what is done |
 //! | `storm` | what goes wrong beside the store's own faults |
 //! | `finale` | the faults stop, and everything must come to an end |
 //! | `board`, `names`, `policies`, `told` | what everybody knows, what things are called, what answers say |
@@ -14,6 +14,7 @@ mod board;
 mod client;
 mod engine;
 mod finale;
+mod listener;
 mod names;
 mod policies;
 mod replicas;
@@ -36,7 +37,8 @@ use ff_core::time::Timestamp;
 use self::actor::Actor;
 use self::board::{Board, Phase};
 use self::finale::Finale;
-use self::replicas::Replicas;
+use self::listener::Listener;
+use self::replicas::{Replicas, Sees};
 use self::staff::Staff;
 use self::storm::Storm;
 use crate::executor::{Executor, Turn};
@@ -125,6 +127,7 @@ impl World {
             luck: self.luck.fork(),
             replicas: Arc::clone(&self.replicas),
             board: Arc::clone(&self.board),
+            sees: Sees::OneNamespaceAtTimes,
         }
     }
 
@@ -186,6 +189,11 @@ impl World {
         for number in 0..WORKERS {
             self.staff.hire(self.actor(&format!("worker {number}")), number);
         }
+        let listener = Listener::new(Actor {
+            sees: Sees::Everything,
+            ..self.actor("listener")
+        });
+        self.stage.executor.spawn(process, Box::pin(listener.listen()));
         let storm = Storm {
             actor: self.actor("storm"),
             staff: Arc::clone(&self.staff),

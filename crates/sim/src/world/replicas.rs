@@ -21,6 +21,15 @@ const LAST_MOMENTS: Duration = Duration::from_secs(1);
 /// Calls in which the caller is one that sees only one namespace: one in this many.
 const BOUND_ONE_IN: u64 = 40;
 
+/// What a caller sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sees {
+    /// Every namespace, always.
+    Everything,
+    /// Now and then only the first one.
+    OneNamespaceAtTimes,
+}
+
 /// Makes a replica of a store and a host, and starts what runs in its background.
 pub(crate) type Boot = Box<dyn Fn(Arc<dyn Backend>, Arc<SimHost>) -> Running + Send + Sync>;
 
@@ -137,12 +146,17 @@ impl Replicas {
     }
 
     /// Calls one replica; `None` when no answer comes.
-    pub(crate) async fn call<C, T>(&self, luck: &Luck, command: C, send: Sending<C, T>) -> Option<Result<T>>
+    pub(crate) async fn call<C, T>(
+        &self,
+        (luck, sees): (&Luck, Sees),
+        command: C,
+        send: Sending<C, T>,
+    ) -> Option<Result<T>>
     where
         C: Send + 'static,
         T: Send + 'static,
     {
-        let (process, fabric) = self.pick(luck)?;
+        let (process, fabric) = self.pick(luck, sees)?;
         let (sender, receiver) = oneshot::channel();
         let lost = self.weather.loses_answer(luck);
         if lost {
@@ -162,11 +176,12 @@ impl Replicas {
         }
     }
 
-    fn pick(&self, luck: &Luck) -> Option<(ProcessId, Arc<dyn Fabric>)> {
+    fn pick(&self, luck: &Luck, sees: Sees) -> Option<(ProcessId, Arc<dyn Fabric>)> {
         let seats = self.seats();
         let seat = luck.pick(&seats)?;
         let Running { fabric, bound, .. } = &seat.running;
-        let caller = if luck.one_in(BOUND_ONE_IN) && self.weather.is_bad() {
+        let bound_at_times = sees == Sees::OneNamespaceAtTimes && self.weather.is_bad();
+        let caller = if luck.one_in(BOUND_ONE_IN) && bound_at_times {
             bound
         } else {
             fabric

@@ -27,7 +27,11 @@ impl Worker {
             8 if self.actor.luck.one_in(8) => self.report_much(held).await,
             8 => self.usage(held).await,
             9 => self.hand_out_waitpoint(place, held).await,
-            10 | 11 => self.spawn_child(held).await,
+            10 => {
+                self.spawn_child(held).await;
+                self.depend_on_child(held).await
+            }
+            11 => self.spawn_child(held).await,
             _ => self.depend_on_child(held).await,
         }
     }
