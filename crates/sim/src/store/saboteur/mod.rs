@@ -3,6 +3,7 @@
 //! What would be a mistake of the engine is made here as well, between engine and store: a transaction without its guards is
 //! what an engine sends that forgot them.
 
+mod flows;
 mod grants;
 mod retention;
 mod slots;
@@ -16,12 +17,13 @@ use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Page, Query};
+use ff_backend::query::{Page, Query, Rows};
 use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Handful, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
-use ff_backend::{Backend, Result};
+use ff_backend::{Backend, Error, Result};
+use ff_core::command::budget::UsageReport;
 use ff_core::time::Timestamp;
 
 use self::grants::Consumed;
@@ -56,11 +58,21 @@ pub enum Sabotage {
     GenerationCheckRemoved,
     /// What was replayed is deleted when its first end would have been.
     RetentionIgnoresReplay,
+    /// New dependencies are not written.
+    EdgesForgotten,
+    /// A flow nobody has opened is deleted although something in it ran.
+    UnopenedFlowGoes,
+    /// Nobody remembers what was asked for before.
+    RequestsForgotten,
+    /// Usage reports come without anything that tells one from another.
+    ReportsUnnamed,
+    /// Whoever has missed events is told that there are none.
+    GapsUnsaid,
 }
 
 impl Sabotage {
     /// Every one of them.
-    pub const ALL: [Sabotage; 12] = [
+    pub const ALL: [Sabotage; 17] = [
         Sabotage::NoFence,
         Sabotage::NoVersionCheck,
         Sabotage::NoNotAfter,
@@ -73,6 +85,11 @@ impl Sabotage {
         Sabotage::GrantRedeemedTwice,
         Sabotage::GenerationCheckRemoved,
         Sabotage::RetentionIgnoresReplay,
+        Sabotage::EdgesForgotten,
+        Sabotage::UnopenedFlowGoes,
+        Sabotage::RequestsForgotten,
+        Sabotage::ReportsUnnamed,
+        Sabotage::GapsUnsaid,
     ];
 }
 
@@ -122,7 +139,11 @@ impl Backend for Saboteur {
         let mut answers = Vec::with_capacity(batch.len());
         for transaction in batch {
             let transaction = self.spoil(transaction).await;
+            let unopened = flows::with_members_that_ran(&transaction);
             answers.extend(self.inner.commit(vec![transaction]).await);
+            if self.sabotage == Sabotage::UnopenedFlowGoes {
+                self.throw_away(unopened).await;
+            }
         }
         answers
     }
@@ -139,10 +160,24 @@ impl Backend for Saboteur {
     }
 
     async fn list(&self, query: Query) -> Result<Page> {
-        self.inner.list(query).await
+        match self.inner.list(query).await {
+            Err(Error::CursorExpired { .. }) if self.sabotage == Sabotage::GapsUnsaid => Ok(Page {
+                now: self.inner.ping().await?,
+                rows: Rows::Feed(Vec::new()),
+                next: None,
+            }),
+            answer => answer,
+        }
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+    async fn budget(&self, mut calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+        if self.sabotage == Sabotage::ReportsUnnamed {
+            for call in &mut calls {
+                if let BudgetCall::Report { report, .. } = call {
+                    *report = UsageReport::new(report.deltas.clone());
+                }
+            }
+        }
         let mut replies = self.inner.budget(calls).await;
         if self.sabotage == Sabotage::GenerationCheckRemoved {
             for reply in replies.iter_mut().flatten() {

@@ -4,10 +4,10 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::transaction::{Put, Tag, Transaction};
 use ff_core::id::ExecutionId;
 use ff_core::name::IdempotencyKey;
-use ff_core::record::{Execution, IdempotencyScope, Phase, Record, RecordKey, SubmissionKeyRecord};
+use ff_core::record::{Execution, IdempotencyScope, Phase, Record, RecordKey, RequestLog, SubmissionKeyRecord};
 use ff_core::time::Duration;
 
-use super::{Sabotage, Saboteur};
+use super::{Sabotage, Saboteur, flows};
 
 impl Saboteur {
     /// The transaction as it is sent to the store.
@@ -25,7 +25,16 @@ impl Saboteur {
                 self.memory().consumed.note(&before, &transaction);
             }
             Sabotage::RetentionIgnoresReplay => self.memory().calendar.note(&transaction),
-            Sabotage::NoFence | Sabotage::SlotKeyedByExecution | Sabotage::GenerationCheckRemoved => {}
+            Sabotage::EdgesForgotten => flows::forget_new_edges(&mut transaction),
+            Sabotage::RequestsForgotten => {
+                executions(&mut transaction).for_each(|execution| execution.requests = RequestLog::default());
+            }
+            Sabotage::NoFence
+            | Sabotage::SlotKeyedByExecution
+            | Sabotage::GenerationCheckRemoved
+            | Sabotage::UnopenedFlowGoes
+            | Sabotage::ReportsUnnamed
+            | Sabotage::GapsUnsaid => {}
         }
         transaction
     }
