@@ -15,6 +15,7 @@ use ff_backend::reserve::Handful;
 use ff_backend::transaction::Transaction;
 use ff_core::command::budget::BudgetView;
 use ff_core::id::{BudgetId, ExecutionId, FlowId};
+use ff_core::machine::placement::{Placement, placement};
 use ff_core::name::{Dimension, Namespace, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
@@ -276,6 +277,13 @@ impl Watch {
             .filter(is_lost)
             .map(|execution| execution.id)
             .collect()
+    }
+
+    /// Whether an execution waits for nothing but a worker.
+    pub fn is_eligible(&self, id: ExecutionId) -> bool {
+        let inner = self.inner();
+        let execution = inner.mirror.executions.get(&id);
+        execution.is_some_and(|execution| matches!(placement(execution), Placement::Eligible { .. }))
     }
 
     /// Executions that wait for signals.

@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as Time;
 
 use ff_core::command::budget::{CreateBudget, UpdateLimits, Updated};
+use ff_core::command::claim::{Claim, LaneOrder, Task, Want};
 use ff_core::command::lane::SetLaneState;
+use ff_core::command::lease::Complete;
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::quota::{CreateQuotaPolicy, LimitChange, UpdateQuotaPolicy};
 use ff_core::command::signal::ResumeExecution;
 use ff_core::command::submit::{CreateExecution, LaneState};
 use ff_core::fabric::On;
 use ff_core::id::BudgetId;
-use ff_core::name::Namespace;
+use ff_core::name::{LaneId, Namespace};
 use ff_core::record::{Cause, Execution, Limits, OnHardLimit};
 use ff_core::time::Duration;
 
@@ -26,6 +28,12 @@ const ROUNDS: usize = 120;
 const ROUND: Time = Time::from_secs(5);
 /// From then on nothing is under way: the longest grant, the longest pause of the pump, and some.
 const REST: Time = Time::from_secs(180);
+/// From then on nobody claims but the caretaker.
+const WORKERS_GONE: Time = Time::from_secs(5);
+/// What the caretaker submits at once, takes at a time, and how long it waits for that: less than any sweep takes to come.
+const RUSH: usize = 9;
+const TAKEN_AT_ONCE: usize = 3;
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Rounds after which no limit that was lifted may hold anything back: some sweeps, and no audit.
 const ROUNDS_UNTIL_UNBLOCKED: usize = 12;
 /// Submissions at a time under each closed budget.
@@ -68,6 +76,8 @@ impl Finale {
         let watch = &self.actor.stage.watch;
         watch.check_ended();
         self.actor.board.enter(Phase::Rest);
+        self.wait(WORKERS_GONE).await;
+        self.rush().await;
         self.wait(REST).await;
         watch.check_at_rest();
         self.clock.jump(AGES);
@@ -153,6 +163,51 @@ impl Finale {
         for flow in self.actor.stage.watch.assembling_flows() {
             call!(self.actor, open_flow, flow).await;
         }
+    }
+
+    /// Much work comes at once, and one worker takes it in handfuls. However little of what it wants it is given at a time,
+    /// it need not wait for a sweep while there is more.
+    async fn rush(&self) {
+        let namespace = names::namespace(names::NAMESPACES[0]);
+        let mut submitted = Vec::new();
+        for _ in 0..RUSH {
+            let mut command = CreateExecution::new(names::kind("late"), names::payload(&self.actor.luck));
+            command.namespace = namespace.clone();
+            submitted.extend(self.actor.create(command).await);
+        }
+        let watch = &self.actor.stage.watch;
+        while let Some(waiting) = submitted.iter().find(|id| watch.is_eligible(**id)) {
+            let tasks = self.claim(&namespace).await;
+            if tasks.is_empty() && watch.is_eligible(*waiting) {
+                let detail = format!("{waiting} is eligible, and a claim has waited for {PATIENCE}");
+                return self.actor.complain("work does not wait for a sweep", detail);
+            }
+            for task in tasks {
+                let command = Complete {
+                    fence: Some(task.fence),
+                    result: None,
+                };
+                call!(self.actor, complete, On::new(task.execution_id, command)).await;
+            }
+        }
+    }
+
+    async fn claim(&self, namespace: &Namespace) -> Vec<Task> {
+        let command = Claim {
+            namespace: namespace.clone(),
+            worker: names::worker("caretaker"),
+            instance: names::instance("caretaker-1"),
+            incarnation: None,
+            want: Want {
+                lanes: vec![LaneId::default_lane()],
+                lane_order: LaneOrder::Strict,
+                capabilities: names::all_capabilities(),
+                max: TAKEN_AT_ONCE,
+                lease_ttl: None,
+            },
+            wait: PATIENCE,
+        };
+        call!(self.actor, claim, command).await.told().unwrap_or_default()
     }
 
     /// Takes away what only a person can take away.
