@@ -10,6 +10,7 @@ use ff_core::fabric::{Fabric, Result};
 use futures::future::BoxFuture;
 
 use super::board::Board;
+use super::policies::DEDUP_WINDOW_MIN;
 use super::replicas::{Replicas, Sees};
 use super::told::Told;
 use crate::invariants::{SentReport, Violation};
@@ -119,6 +120,7 @@ impl Actor {
         T: Told + Debug + Send + 'static,
     {
         let failovers = self.stage.watch.failovers();
+        let known_until = self.stage.watch.now() + DEDUP_WINDOW_MIN;
         let heard = self.ask(operation, command.clone(), send).await;
         let Heard::Told(first) = heard else { return heard };
         if self.luck.one_in(REPEATED_ONE_IN) {
@@ -126,8 +128,9 @@ impl Actor {
                 self.pause(0, 2_000).await;
             }
             if let Heard::Told(second) = self.ask(operation, command.clone(), send).await {
-                // A store that forgot the first call did the second one for the first time.
-                let forgotten = self.stage.watch.failovers() > failovers;
+                // A store that forgot the first call, or need not know of it any more, did the second one for the first time.
+                let watch = &self.stage.watch;
+                let forgotten = watch.failovers() > failovers || known_until.has_come(watch.now());
                 if forgotten || first.agrees(&second) {
                     self.stage.tally().repeats += 1;
                 } else {

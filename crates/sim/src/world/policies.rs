@@ -15,6 +15,9 @@ use super::board::Board;
 use super::names;
 use crate::luck::Luck;
 
+/// The shortest time a repetition is known for.
+pub(crate) const DEDUP_WINDOW_MIN: Duration = Duration::from_secs(60);
+
 /// Some policy an execution of `namespace` may have.
 pub(crate) fn policy(luck: &Luck, board: &Board, namespace: &Namespace) -> Policy {
     let (budget_ids, quota_policy_id) = limits(luck, board, namespace);
@@ -33,7 +36,7 @@ pub(crate) fn policy(luck: &Luck, board: &Board, namespace: &Namespace) -> Polic
         routing_requirements: RoutingRequirements {
             required_capabilities: names::required(luck),
         },
-        dedup_window: luck.one_in(8).then(|| seconds(luck, 60, 3_600)),
+        dedup_window: luck.one_in(8).then(|| DEDUP_WINDOW_MIN + seconds(luck, 0, 3_600)),
         stream_policy: luck.one_in(4).then(|| StreamPolicy {
             retention_maxlen: 1 + small(luck, 4),
             retention_ttl: luck.flip().then(|| seconds(luck, 1, 30)),
