@@ -274,9 +274,8 @@ impl Told for Reported {
         }
     }
 
-    fn agrees(&self, again: &Self) -> bool {
-        matches!(again, Reported::AlreadyApplied | Reported::Gone)
-    }
+    // A repetition that finds the report still on its way sends that, and is answered as the budget stands; whether it counted
+    // once is read from its receipt.
 }
 
 impl Told for AppendedFrame {
