@@ -3,7 +3,7 @@
 use super::step::{Draft, Write};
 use crate::record::{Execution, RecordKey};
 
-/// Deletes a page of what belongs to an execution (attempts, waitpoints, signals, outbound edges), and with the last page
+/// Deletes a page of what belongs to an execution (attempts, waitpoints, signals, inbound edges), and with the last page
 /// the execution itself with everything kept beside it.
 pub fn delete_execution(execution: &Execution, parts: &[RecordKey], last: bool) -> Draft {
     let mut draft = Draft::default();

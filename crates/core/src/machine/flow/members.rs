@@ -99,7 +99,7 @@ const SOURCE: crate::record::CancelSource = crate::record::CancelSource::FlowCas
 pub struct Doomed<'a> {
     /// The member.
     pub member: &'a Execution,
-    /// Records that belong to it: attempts, waitpoints, signals, outbound edges.
+    /// Records that belong to it: attempts, waitpoints, signals, inbound edges.
     pub parts: &'a [RecordKey],
     /// Whether these are all that are left.
     pub last: bool,

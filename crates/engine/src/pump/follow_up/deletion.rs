@@ -142,12 +142,12 @@ fn doomed((member, parts): &(Execution, Parts)) -> Doomed<'_> {
 }
 
 /// Where the parts of an execution are listed. Only a worker makes attempts and waitpoints, and signals need waitpoints.
+///
+/// An edge goes with its child, not with its upstream: an upstream that still owes its resolution would count it for a child
+/// that is gone, and a later member of that name would find the counters.
 fn listings_of(execution: &Execution) -> Vec<Listing> {
     let id = execution.id;
-    let edges = execution.definition.flow.map(|_| Listing::EdgesFrom {
-        upstream: id,
-        unresolved_only: false,
-    });
+    let edges = execution.definition.flow.map(|_| Listing::EdgesInto { downstream: id });
     let of_worker = [Listing::Attempts(id), Listing::Waitpoints(id), Listing::Signals(id)];
     let of_worker = of_worker.into_iter().filter(|_| execution.has_run());
     edges.into_iter().chain(of_worker).collect()
