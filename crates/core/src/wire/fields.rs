@@ -9,6 +9,9 @@ use serde_json::value::RawValue;
 
 use super::fault::Fault;
 
+/// More fields than any command has: whoever sends many does not make us compare them all.
+const FIELDS_MAX: usize = 256;
+
 /// Named values: those of a JSON object, of a path, of a query.
 #[derive(Clone, Debug, Default)]
 pub struct Fields<'a> {
@@ -36,6 +39,9 @@ impl<'a> Fields<'a> {
             return Err(Fault::new("a JSON object is expected"));
         }
         let members: Members<'a> = serde_json::from_str(text).map_err(|error| malformed(&error))?;
+        if members.0.len() > FIELDS_MAX {
+            return Err(Fault::new(format!("there are more than {FIELDS_MAX} fields here")));
+        }
         let mut fields = Self::default();
         for (name, value) in members.0 {
             fields.add(name, Given::Json(value))?;

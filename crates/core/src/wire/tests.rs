@@ -169,6 +169,13 @@ fn a_fault_says_where_it_is() {
 }
 
 #[test]
+fn an_object_with_very_many_fields_is_refused() {
+    let fields: Vec<String> = (0..100_000).map(|n| format!("\"f{n}\":0")).collect();
+    let refused = refusal(&format!("{{{}}}", fields.join(",")));
+    assert_eq!(refused.1, "there are more than 256 fields here");
+}
+
+#[test]
 fn bytes_are_given_once_and_in_full() {
     let both = refusal(r#"{"name":"a","body":1,"body_base64":"AA=="}"#).1;
     assert_eq!(both, "/body: give body or body_base64, not both");
