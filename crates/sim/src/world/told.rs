@@ -18,7 +18,7 @@ use ff_core::error::Rejection;
 use ff_core::keyring::{Rotated, RotationStatus};
 use ff_core::payload::Payload;
 use ff_core::record::{CancelFlowPolicy, SignalEffect, Worker};
-use ff_core::view::{Events, ExecutionView, Explanation, FlowView, StateView};
+use ff_core::view::{Events, ExecutionView, Explanation, FlowView, Problem, StateView};
 
 /// An answer of the fabric.
 pub(crate) trait Told {
@@ -91,6 +91,12 @@ impl<T> Told for Page<T> {
 }
 
 impl Told for Vec<OpenWaitpoint> {
+    fn outcome(&self) -> &'static str {
+        if self.is_empty() { "none" } else { "some" }
+    }
+}
+
+impl Told for Vec<Problem> {
     fn outcome(&self) -> &'static str {
         if self.is_empty() { "none" } else { "some" }
     }

@@ -4,7 +4,7 @@ use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::fabric::On;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
-use ff_core::view::{EventFilter, GetResult, ListExecutions, ReadEvents, WaitForEnd};
+use ff_core::view::{EventFilter, GetResult, ListExecutions, ListProblems, ReadEvents, WaitForEnd};
 
 use crate::world::actor::{Actor, call};
 use crate::world::names;
@@ -39,7 +39,10 @@ impl Actor {
         let namespace = names::some_namespace(&self.luck);
         let page = self.page();
         match self.luck.below(4) {
-            0 => drop(call!(self, list_lanes, ListOf { namespace, page }).await),
+            0 => {
+                call!(self, list_lanes, ListOf { namespace, page }).await;
+                call!(self, list_problems, ListProblems::default()).await;
+            }
             1 => drop(call!(self, list_workers, ListOf { namespace, page }).await),
             2 => self.read_events().await,
             _ => self.list_executions().await,
