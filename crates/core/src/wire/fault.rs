@@ -13,6 +13,8 @@ pub struct Fault {
     steps: Vec<String>,
     detail: String,
     code: Option<Code>,
+    /// The field that must be there and is not.
+    absent: Option<&'static str>,
 }
 
 impl Fault {
@@ -22,6 +24,7 @@ impl Fault {
             steps: Vec::new(),
             detail: detail.into(),
             code: None,
+            absent: None,
         }
     }
 
@@ -35,6 +38,11 @@ impl Fault {
     pub(super) fn coded(mut self, code: Code) -> Self {
         self.code.get_or_insert(code);
         self
+    }
+
+    /// The field of the value at hand that must be there and is not.
+    pub(super) fn absent(&self) -> Option<&'static str> {
+        self.absent.filter(|_| self.steps.is_empty())
     }
 
     /// Where the faulty value stands, as a JSON pointer; empty for the whole.
@@ -67,6 +75,13 @@ impl serde::de::Error for Fault {
         match coded {
             Some((code, detail)) => Fault::new(detail).coded(code),
             None => Fault::new(text),
+        }
+    }
+
+    fn missing_field(name: &'static str) -> Self {
+        Self {
+            absent: Some(name),
+            ..Fault::new(format!("{name} is missing"))
         }
     }
 }

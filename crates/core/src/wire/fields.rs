@@ -109,9 +109,9 @@ impl<'a> Fields<'a> {
         Ok(json)
     }
 
-    /// The first name that nobody took.
-    pub(super) fn left_over(&self) -> Option<&str> {
-        self.entries.first().map(|(name, _)| name.as_ref())
+    /// The names that nobody took.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(name, _)| name.as_ref())
     }
 }
 

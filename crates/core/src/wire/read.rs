@@ -40,9 +40,8 @@ pub fn read<'a, T: Deserialize<'a>>(mut fields: Fields<'a>, unknown: Unknown) ->
         known: &mut known,
         unknown,
     };
-    let value = T::deserialize(inline)?;
-    finish(&fields, &known, unknown)?;
-    Ok(value)
+    let value = T::deserialize(inline);
+    Ok(finished(value, &fields, &known, unknown)?)
 }
 
 /// Reads any JSON value.
@@ -51,13 +50,36 @@ pub(super) fn read_value<'a, T: Deserialize<'a>>(json: &'a [u8], unknown: Unknow
     Ok(T::deserialize(Node::json(value, unknown))?)
 }
 
+/// What was read, unless there is something nobody took. Where something is missing and a name that nobody knows is like its
+/// own, that one is what is wrong.
+fn finished<T>(
+    read: Result<T, Fault>,
+    fields: &Fields<'_>,
+    known: &[&'static str],
+    unknown: Unknown,
+) -> Result<T, Fault> {
+    let fault = match read {
+        Ok(value) => return finish(fields, known, unknown).map(|()| value),
+        Err(fault) => fault,
+    };
+    let misspelled = |missing| fields.names().find(|name| nearest(name, &[missing]).is_some());
+    match fault.absent().filter(|_| unknown == Unknown::Refused) {
+        Some(missing) => Err(misspelled(missing).map_or(fault, |name| meant(name, missing))),
+        None => Err(fault),
+    }
+}
+
+fn meant(name: &str, known: &str) -> Fault {
+    Fault::new(format!("there is no such field; is {known} meant?")).under(name)
+}
+
 /// Refuses what nobody took.
 fn finish(fields: &Fields<'_>, known: &[&'static str], unknown: Unknown) -> Result<(), Fault> {
-    let Some(name) = fields.left_over().filter(|_| unknown == Unknown::Refused) else {
+    let Some(name) = fields.names().next().filter(|_| unknown == Unknown::Refused) else {
         return Ok(());
     };
     let detail = match nearest(name, known) {
-        Some(near) => format!("there is no such field; is {near} meant?"),
+        Some(near) => return Err(meant(name, near)),
         None if known.is_empty() => "there are no fields here".to_owned(),
         None => format!("there is no such field; known are {}", known.join(", ")),
     };
@@ -178,8 +200,7 @@ impl<'a> Deserializer<'a> for Node<'a> {
             unknown: self.unknown,
         };
         let read = inline.deserialize_struct(name, names, visitor);
-        let read = read.and_then(|value| finish(&fields, &known, self.unknown).map(|()| value));
-        read.map_err(|fault| coded(fault, name))
+        finished(read, &fields, &known, self.unknown).map_err(|fault| coded(fault, name))
     }
 
     fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Fault> {

@@ -135,6 +135,9 @@ fn a_request_with_an_unknown_field_is_told_the_nearest_name() {
             "/nmae: there is no such field; is name meant?".to_owned()
         )
     );
+    let instead = refusal(r#"{"nmae":"a","urgent":true}"#).1;
+    assert_eq!(instead, "/nmae: there is no such field; is name meant?");
+    assert_eq!(refusal(r#"{"urgent":true,"colour":1}"#).1, "name is missing");
     let nested = refusal(r#"{"name":"a","limits":{"t/x":{"sotf":1}}}"#).1;
     assert_eq!(nested, "/limits/t~1x/sotf: there is no such field; is soft meant?");
     let in_variant = refusal(r#"{"name":"a","choices":["nothing",{"fresh":{"key":"k","colour":1}}]}"#).1;
@@ -162,7 +165,7 @@ fn a_fault_says_where_it_is() {
             .1
             .starts_with("/choices/0: unknown variant")
     );
-    assert_eq!(refusal("{}").1, "missing field `name`");
+    assert_eq!(refusal("{}").1, "name is missing");
     assert_eq!(refusal("[]").1, "a JSON object is expected");
     assert!(refusal("{").1.starts_with("this is not JSON"));
     assert_eq!(refusal(r#"{"name":"a","name":"b"}"#).1, "/name: is given twice");
