@@ -8,6 +8,7 @@ use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::budget::Reported;
 use ff_core::command::lease::{ReportUsage, UsageRecorded};
+use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{EffectId, ExecutionId};
 use ff_core::machine::outbox::{self, Arrived};
@@ -78,7 +79,9 @@ impl Engine {
             if step.outcome == UsageRecorded::Now && !checked {
                 let namespace = &execution.definition.namespace;
                 if let Err(refusal) = self.check_budget(namespace, command.budget_id).await {
-                    let was_recorded = execution.reports.remembers(command.budget_id, &identity);
+                    // A budget that is gone cannot say that it knows the report. One that does not answer may have lost it.
+                    let is_gone = refusal.code == Code::BudgetNotFound;
+                    let was_recorded = is_gone && execution.reports.remembers(command.budget_id, &identity);
                     return was_recorded.then_some(None).ok_or(refusal);
                 }
                 checked = true;
