@@ -15,21 +15,21 @@ use ff_core::record::{Actor, Execution, RecordKey};
 use ff_core::time::Timestamp;
 use uuid::Uuid;
 
-use crate::attention::Attention;
-use crate::bells::Bells;
 use crate::config::Config;
 use crate::directory::Directory;
-use crate::holdings::Holdings;
+use crate::due_soon::DueSoon;
 use crate::host::Host;
+use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
 use crate::mint;
 use crate::ops::{Parked, Throughput};
 use crate::pump::Pump;
 use crate::pump::follow_up::Places;
+use crate::record_locks::RecordLocks;
 use crate::scheduler::{Causes, Desks};
 use crate::store::Store;
 use crate::tries::Tries;
-use crate::turns::Turns;
+use crate::waiters::Waiters;
 use ff_core::caller::Caller;
 
 /// Everything FlowFabric does, over one store. Cheap to clone; every clone speaks for one caller.
@@ -46,14 +46,14 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     /// Time-ordered ids.
     pub(crate) ids: mint::Ordered,
-    pub(crate) turns: Turns,
-    pub(crate) holdings: Holdings,
-    pub(crate) attention: Attention,
+    pub(crate) record_locks: RecordLocks,
+    pub(crate) leases: LeaseCache,
+    pub(crate) due_soon: DueSoon,
     pub(crate) directory: Directory,
-    /// Rings when a stream grew or ended.
-    pub(crate) streams: Bells<AttemptRef>,
-    /// Rings when the feed of a partition grew.
-    pub(crate) feeds: Bells<Partition>,
+    /// Woken when a stream grew or ended.
+    pub(crate) streams: Waiters<AttemptRef>,
+    /// Woken when the feed of a partition grew.
+    pub(crate) feeds: Waiters<Partition>,
     /// Claims that wait for work.
     pub(crate) desks: Desks,
     /// Budgets and quotas known to be closed.
@@ -174,7 +174,9 @@ impl Engine {
         id: ExecutionId,
         rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>>,
     ) -> Result<Option<O>> {
-        let Some(snapshot) = self.held(id) else { return Ok(None) };
+        let Some(snapshot) = self.cached(id) else {
+            return Ok(None);
+        };
         let Ok(execution) = self.visible(&snapshot, id) else {
             return Ok(None);
         };
@@ -196,9 +198,9 @@ impl Engine {
     }
 
     /// An execution whose lease this process has seen, at the store's time as far as it is known.
-    pub(crate) fn held(&self, id: ExecutionId) -> Option<Snapshot> {
+    pub(crate) fn cached(&self, id: ExecutionId) -> Option<Snapshot> {
         let now = self.now_in(id.partition())?;
-        Some(self.shared.holdings.get(id)?.snapshot(now))
+        Some(self.shared.leases.get(id)?.snapshot(now))
     }
 
     /// The time of a partition as far as it is known without asking.
@@ -233,12 +235,12 @@ impl Engine {
                 config,
                 host,
                 ids: mint::Ordered::default(),
-                turns: Turns::default(),
-                holdings: Holdings::default(),
-                attention: Attention::default(),
+                record_locks: RecordLocks::default(),
+                leases: LeaseCache::default(),
+                due_soon: DueSoon::default(),
                 directory: Directory::default(),
-                streams: Bells::default(),
-                feeds: Bells::default(),
+                streams: Waiters::default(),
+                feeds: Waiters::default(),
                 desks: Desks::default(),
                 causes: Causes::default(),
                 pump: Pump::default(),

@@ -9,37 +9,37 @@
 //! | `ops/` | the operations, a module per noun |
 //! | `scheduler/` | handing out: claims, admission, grants, exchange |
 //! | `pump/` | what time does, a file per duty |
-//! | `tries`, `landed` | the loop under every operation, and what follows a commit |
+//! | `tries`, `after_commit` | the loop under every operation, and what follows a commit |
 //! | `store/` | the backend with batches and a clock |
-//! | `holdings`, `turns`, `attention` | leases this process has seen, one at a time per record, what to look at soon |
+//! | `lease_cache`, `record_locks`, `due_soon` | leases this process has seen, one operation at a time per record, what to look at soon |
 //! | `directory/` | small shared state: lanes, keys, workers |
-//! | `picture` | decisions that take more than one read |
-//! | `bells`, `paging` | waiting for one thing; cursors as callers carry them |
+//! | `snapshots` | decisions that take more than one read |
+//! | `waiters`, `paging` | waiting for one thing; cursors as callers carry them |
 //! | `lifecycle` | what runs in the background, and its end |
 //! | `host` | time, luck and background tasks, which a simulation replaces |
 
-mod attention;
-mod bells;
+mod after_commit;
 mod clock;
 mod config;
 mod directory;
+mod due_soon;
 mod engine;
 mod fabric;
 mod fault;
-mod holdings;
 mod host;
-mod landed;
+mod lease_cache;
 mod lifecycle;
 mod mint;
 mod ops;
 mod paging;
-mod picture;
 mod pump;
+mod record_locks;
 mod scheduler;
+mod snapshots;
 mod store;
 mod tries;
-mod turns;
 mod virtual_host;
+mod waiters;
 
 pub use config::Config;
 pub use engine::Engine;

@@ -59,8 +59,8 @@ impl Engine {
     pub async fn stop(&self) {
         self.shared.lifecycle.stopping.send_replace(true);
         self.shared.desks.close();
-        self.shared.streams.ring_all();
-        self.shared.feeds.ring_all();
+        self.shared.streams.wake_all();
+        self.shared.feeds.wake_all();
         let ends = std::mem::take(
             &mut *self
                 .shared
@@ -124,7 +124,7 @@ impl Engine {
             Hint::Stream {
                 execution_id,
                 attempt_index,
-            } => shared.streams.ring(&AttemptRef {
+            } => shared.streams.wake(&AttemptRef {
                 execution_id,
                 attempt_index,
             }),
@@ -156,8 +156,8 @@ impl Engine {
         shared.directory.forget_all();
         shared.causes.forget_all();
         shared.desks.wake_all();
-        shared.streams.ring_all();
-        shared.feeds.ring_all();
+        shared.streams.wake_all();
+        shared.feeds.wake_all();
         self.look_again();
     }
 }

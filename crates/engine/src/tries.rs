@@ -28,7 +28,7 @@ use ff_core::record::RecordKey;
 use crate::engine::Engine;
 use crate::fault::{internal, refusal};
 use crate::mint;
-use crate::turns::Turn;
+use crate::record_locks::RecordLock;
 
 /// Conflicts in a row before the caller is told to try again later.
 const CONFLICTS_MAX: u32 = 24;
@@ -37,10 +37,10 @@ const FAILURES_MAX: u32 = 3;
 /// The longest pause between two tries.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
-/// The tries of one operation on one record, which has its turn.
+/// The tries of one operation on one record, which is locked.
 pub(crate) struct Tries<'e, O> {
     engine: &'e Engine,
-    _turn: Turn<'e>,
+    _lock: RecordLock<'e>,
     conflicts: u32,
     failures: u32,
     /// Transactions whose reply was lost, with what they would have been answered.
@@ -61,11 +61,11 @@ struct Attempted {
 }
 
 impl Engine {
-    /// Waits for the turn on `subject` and begins.
+    /// Locks `subject` and begins.
     pub(crate) async fn tries<O>(&self, subject: RecordKey) -> Tries<'_, O> {
         Tries {
             engine: self,
-            _turn: self.shared.turns.take(subject).await,
+            _lock: self.shared.record_locks.lock(subject).await,
             conflicts: 0,
             failures: 0,
             unsure: Vec::new(),
@@ -132,11 +132,11 @@ impl<O> Tries<'_, O> {
         };
         match self.engine.store().commit(attempted.transaction.clone()).await {
             Ok(committed) => {
-                self.engine.landed(&attempted.transaction, snapshot, &committed);
+                self.engine.after_commit(&attempted.transaction, snapshot, &committed);
                 Ok(Some(outcome))
             }
             Err(CommitError::Conflict { key, found }) => {
-                self.engine.forget_held(&key);
+                self.engine.forget_cached(&key);
                 let lost = self
                     .unsure
                     .iter()
@@ -148,7 +148,7 @@ impl<O> Tries<'_, O> {
                 Ok(None)
             }
             Err(CommitError::OtherGeneration | CommitError::TooLate { .. }) => {
-                self.engine.forget_held(&attempted.witness);
+                self.engine.forget_cached(&attempted.witness);
                 self.pause_after_conflict().await?;
                 Ok(None)
             }
@@ -157,7 +157,7 @@ impl<O> Tries<'_, O> {
             Err(CommitError::Malformed(why)) => Err(internal(why)),
             Err(CommitError::Store(Error::Unknown(why))) => {
                 tracing::debug!(%why, "the reply to a commit was lost");
-                self.engine.forget_held(&attempted.witness);
+                self.engine.forget_cached(&attempted.witness);
                 self.unsure.push(Unsure {
                     tag,
                     witness: attempted.witness,

@@ -141,7 +141,7 @@ impl Engine {
         // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
         self.shared.causes.moved(Cause::Budget(id));
         let partition = self.shared.config.counts.of_budget(id);
-        self.shared.attention.call(partition, DueKey::Budget(id));
+        self.shared.due_soon.add(partition, DueKey::Budget(id));
     }
 }
 

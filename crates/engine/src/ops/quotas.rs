@@ -120,7 +120,7 @@ impl Engine {
         // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
         self.shared.causes.moved(Cause::Quota(id));
         let partition = self.shared.config.counts.of_quota(id);
-        self.shared.attention.call(partition, DueKey::Quota(id));
+        self.shared.due_soon.add(partition, DueKey::Quota(id));
     }
 }
 

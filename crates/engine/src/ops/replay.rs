@@ -10,7 +10,7 @@ use ff_core::machine::replay::{self, Past};
 use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey};
 
 use crate::engine::Engine;
-use crate::picture::absorb;
+use crate::snapshots::merge;
 
 impl Engine {
     /// Reopens a terminal execution. The edges around it are reopened in follow-up work, before it may be claimed.
@@ -37,7 +37,7 @@ impl Engine {
             Some(attempt) => {
                 let key = RecordKey::Attempt(execution.id, attempt.index);
                 let load = Load::records(snapshot.partition, [key.clone()]);
-                absorb(snapshot, self.store().load(load).await?);
+                merge(snapshot, self.store().load(load).await?);
                 snapshot.records.contains_key(&key)
             }
         };

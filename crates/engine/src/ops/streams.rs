@@ -16,8 +16,8 @@ use futures::future::{Either, select};
 use tokio::sync::futures::OwnedNotified;
 
 use super::reads::attempt_in;
-use crate::bells::Ear;
 use crate::engine::Engine;
+use crate::waiters::Waiter;
 
 type Closed = Option<(Timestamp, ClosedReason)>;
 
@@ -34,15 +34,15 @@ pub(crate) async fn tail_stream(engine: &Engine, request: On<AttemptRef, TailStr
     let mut watch = engine.watch(command.wait)?;
     let from = command.after.map_or(FrameId::START, FrameId::after);
     let range = range(id, from, FrameId::END, check_limit(command.limit)?);
-    let stream = engine.shared.streams.listen(id);
+    let stream = engine.shared.streams.join(id);
     // A stream that never had a frame ends without a hint of its own. The history says it then, and whoever has seen
     // a frame need not listen to it.
     let partition = id.execution_id.partition();
-    let feed = command.after.is_none().then(|| engine.shared.feeds.listen(partition));
+    let feed = command.after.is_none().then(|| engine.shared.feeds.join(partition));
     loop {
-        let ring = first(stream.next_ring(), feed.as_ref().map(Ear::next_ring));
+        let wake = first(stream.next_wake(), feed.as_ref().map(Waiter::next_wake));
         let page = engine.stream_page(range.clone()).await?;
-        if !page.frames.is_empty() || page.closed.is_some() || !watch.wait(ring).await? {
+        if !page.frames.is_empty() || page.closed.is_some() || !watch.wait(wake).await? {
             return Ok(page);
         }
     }

@@ -115,7 +115,7 @@ impl Engine {
         self.shared.pump.poison.watch_anew();
         self.shared.desks.wake_all();
         if let Some(now) = self.store().latest() {
-            self.shared.holdings.forget_ended(now);
+            self.shared.leases.forget_ended(now);
         }
         self.look_for_blocked_work().await?;
         self.call_slot_checks();

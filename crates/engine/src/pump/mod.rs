@@ -21,7 +21,7 @@
 //! | liveness sweep, audit sweep | `liveness_sweep`, `audit_sweep` | `liveness`, `audit` |
 //! | who pumps which partitions | `range_lease` | `ranges` |
 //!
-//! `turn` is the loop: it takes what this process knows to be due (`attention`) and what the store says is due, and keeps at
+//! `turn` is the loop: it takes what this process knows to be due (`due_soon`) and what the store says is due, and keeps at
 //! most 64 of them in `hands`. `items` finds out which duty an item is. What fails is pushed back in `poison`. `agenda` says
 //! when the store is asked next: when a hint says so, when the next timer comes, and with every liveness sweep.
 

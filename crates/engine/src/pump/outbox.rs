@@ -74,7 +74,7 @@ impl Engine {
             Ok(QuotaAnswer::Released(SlotReleased::Freed)) => {
                 self.shared.causes.moved(Cause::Quota(quota_policy_id));
                 let partition = self.shared.config.counts.of_quota(quota_policy_id);
-                self.shared.attention.call(partition, DueKey::Quota(quota_policy_id));
+                self.shared.due_soon.add(partition, DueKey::Quota(quota_policy_id));
                 Ok(())
             }
             Ok(_) => Ok(()),
@@ -91,7 +91,7 @@ impl Engine {
         if matches!(reported, Reported::HardBreach { .. }) {
             // What runs may have to stop, and what is queued cannot be claimed.
             let partition = self.shared.config.counts.of_budget(budget_id);
-            self.shared.attention.call(partition, DueKey::Budget(budget_id));
+            self.shared.due_soon.add(partition, DueKey::Budget(budget_id));
             self.shared.pump.errands.add(Item::ClosedBudget(budget_id));
         }
         Ok(Some(reported))

@@ -120,7 +120,7 @@ impl Engine {
     async fn check_slot(&self, quota_policy_id: QuotaPolicyId, grant_id: GrantId, slot: &Slot) -> Result<()> {
         let id = slot.execution_id;
         // A lease remembered here may have ended elsewhere; then it is forgotten soon, and found by the next check.
-        let remembered = self.shared.holdings.get(id);
+        let remembered = self.shared.leases.get(id);
         if remembered.is_some_and(|held| holds_slot(&held.execution, grant_id)) {
             return Ok(());
         }

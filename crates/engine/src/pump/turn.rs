@@ -49,7 +49,7 @@ impl Engine {
     /// Waits for something to be done, or for something to do.
     async fn wait_for_turn<'e>(&'e self, hands: &mut Hands<'e>, mut rest: &mut Fuse<BoxFuture<'static, ()>>) {
         let mut alarm = self.alarm().fuse();
-        let mut called = pin!(self.shared.attention.called().fuse());
+        let mut called = pin!(self.shared.due_soon.added().fuse());
         let mut rung = pin!(self.shared.pump.agenda.rung().fuse());
         let mut stopped = pin!(self.stopped().fuse());
         let handled = {
@@ -98,7 +98,7 @@ impl Engine {
     /// What this process was asked to look at, and what comes back.
     fn known_items(&self, limit: usize) -> BTreeSet<Item> {
         let pump = &self.shared.pump;
-        let called = self.shared.attention.take(limit).into_iter();
+        let called = self.shared.due_soon.take(limit).into_iter();
         let called = called.map(|(partition, key)| Item::Due(partition, key));
         let closed = self.shared.causes.take_closed_budgets().into_iter();
         let asked = called.chain(closed.map(Item::ClosedBudget)).chain(pump.errands.take());
@@ -195,7 +195,7 @@ impl Engine {
     /// What a pass did not finish is known to the next one.
     fn call_again(&self, item: &Item) {
         match item {
-            Item::Due(partition, key) => self.shared.attention.call(*partition, key.clone()),
+            Item::Due(partition, key) => self.shared.due_soon.add(*partition, key.clone()),
             Item::ClosedBudget(_) | Item::Slots(_) => self.shared.pump.errands.add(item.clone()),
         }
     }

@@ -143,7 +143,7 @@ impl Engine {
             Cause::Budget(id) => (counts.of_budget(id), DueKey::Budget(id)),
             Cause::Quota(id) => (counts.of_quota(id), DueKey::Quota(id)),
         };
-        self.shared.attention.call(partition, key);
+        self.shared.due_soon.add(partition, key);
     }
 }
 

@@ -12,11 +12,11 @@ use ff_core::record::{Execution, RecordKey};
 use ff_core::time::Timestamp;
 
 use crate::engine::Engine;
-use crate::holdings::Held;
+use crate::lease_cache::VersionedExecution;
 
 /// A reserved execution, as it was handed over.
 pub(super) struct Candidate {
-    pub(super) held: Held,
+    pub(super) held: VersionedExecution,
     /// The reservation, which is also the key of a quota slot taken for it.
     pub(super) grant_id: GrantId,
     /// The time of its partition when it was reserved.

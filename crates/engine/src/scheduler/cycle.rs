@@ -17,7 +17,7 @@ use futures::future::{join, join_all};
 use super::admission::{Admission, Judged, Refused};
 use super::candidate::{Candidate, Settled};
 use crate::engine::Engine;
-use crate::holdings::Held;
+use crate::lease_cache::VersionedExecution;
 use crate::mint;
 
 /// Executions one cycle takes out of their queues without handing them out.
@@ -180,13 +180,13 @@ impl<'e> Cycle<'e> {
     }
 
     fn hand_over(&self, task: Reserved, now: Timestamp) -> Handed {
-        let held = Held {
+        let held = VersionedExecution {
             execution: task.execution,
             version: task.version,
             gate: task.gate,
         };
         let execution = held.execution.clone();
-        self.engine.shared.holdings.keep(held);
+        self.engine.shared.leases.keep(held);
         Handed {
             execution,
             input: task.input,
@@ -256,7 +256,7 @@ fn is_settled(task: &Reserved) -> bool {
 fn applicant(task: Reserved, now: Timestamp) -> Applicant {
     Applicant {
         candidate: Candidate {
-            held: Held {
+            held: VersionedExecution {
                 execution: task.execution,
                 version: task.version,
                 gate: task.gate,

@@ -13,7 +13,7 @@ use super::admission::{Admission, Judged};
 use super::candidate::{Candidate, Settled};
 use super::grant::sign;
 use crate::engine::Engine;
-use crate::holdings::Held;
+use crate::lease_cache::VersionedExecution;
 
 impl Engine {
     /// Promises an execution to a given worker, if budgets and quota admit it too.
@@ -75,7 +75,7 @@ impl Engine {
             return Err(taken_back(id));
         }
         Ok(Candidate {
-            held: Held {
+            held: VersionedExecution {
                 execution,
                 version,
                 gate,

@@ -13,8 +13,8 @@ use ff_core::machine::{Context, Step, group};
 use ff_core::record::{Actor, Edge, Execution, RecordKey};
 
 use crate::engine::{Engine, as_worker};
-use crate::holdings::Held;
-use crate::picture::{absorb, group_counters, group_counts, keep};
+use crate::lease_cache::VersionedExecution;
+use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 
 /// Outbound edges up to which they are resolved at once.
 const EDGES_AT_ONCE_MAX: usize = 16;
@@ -27,8 +27,8 @@ impl Engine {
         id: ExecutionId,
         rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
     ) -> Result<O> {
-        let in_flow = |held: Held| held.execution.definition.flow.is_some();
-        if self.shared.holdings.get(id).is_some_and(in_flow)
+        let in_flow = |held: VersionedExecution| held.execution.definition.flow.is_some();
+        if self.shared.leases.get(id).is_some_and(in_flow)
             && let Some(outcome) = self.end_at_once(id, &rule).await?
         {
             return Ok(outcome);
@@ -44,7 +44,7 @@ impl Engine {
     ) -> Result<Option<O>> {
         let mut tries = self.tries(RecordKey::Execution(id)).await;
         // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
-        let Some(mut snapshot) = self.held(id) else {
+        let Some(mut snapshot) = self.cached(id) else {
             return Ok(None);
         };
         let Ok(execution) = self.visible(&snapshot, id).cloned() else {
@@ -79,7 +79,7 @@ impl Engine {
     /// staged since then must make the transaction conflict.
     async fn outbound(&self, flow: FlowId, id: ExecutionId, snapshot: &mut Snapshot) -> Result<Option<Vec<Edge>>> {
         let flow = Load::records(id.partition(), [RecordKey::Flow(flow)]);
-        absorb(snapshot, self.store().load(flow).await?);
+        merge(snapshot, self.store().load(flow).await?);
         let outbound = Listing::EdgesFrom {
             upstream: id,
             unresolved_only: false,
@@ -89,7 +89,7 @@ impl Engine {
             return Ok(None);
         }
         let edges = page.edges();
-        keep(snapshot, &edges);
+        add_rows(snapshot, &edges);
         Ok(Some(edges.into_iter().map(|(edge, _)| edge).collect()))
     }
 
@@ -103,7 +103,7 @@ impl Engine {
         let keys: Vec<_> = ids.iter().map(|id| RecordKey::Execution(*id)).collect();
         let load = Load::records(snapshot.partition, keys.clone());
         let load = load.with_counters(ids.into_iter().flat_map(group_counters));
-        absorb(snapshot, self.store().load(load).await?);
+        merge(snapshot, self.store().load(load).await?);
         Ok(keys.iter().filter_map(|key| snapshot.execution(key).cloned()).collect())
     }
 }

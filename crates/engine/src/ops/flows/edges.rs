@@ -13,7 +13,7 @@ use futures::future::try_join_all;
 
 use super::members::read_executions;
 use crate::engine::Engine;
-use crate::picture::{absorb, group_counters, group_counts};
+use crate::snapshots::{group_counters, group_counts, merge};
 
 pub(crate) async fn stage_dependency_edge(engine: &Engine, command: On<FlowId, StageDependencyEdge>) -> Result<Staged> {
     let On { id, command } = command;
@@ -92,7 +92,7 @@ async fn read_ends(
 ) -> Result<()> {
     read_executions(engine, snapshot, &[upstream, downstream]).await?;
     let counters = Load::records(snapshot.partition, []).with_counters(group_counters(downstream));
-    absorb(snapshot, engine.store().load(counters).await?);
+    merge(snapshot, engine.store().load(counters).await?);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use ff_core::machine::member;
 use ff_core::record::RecordKey;
 
 use crate::engine::Engine;
-use crate::picture::absorb;
+use crate::snapshots::merge;
 
 pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, AddExecution>) -> Result<Joined> {
     let On {
@@ -16,7 +16,7 @@ pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, A
         command: AddExecution { execution_id },
     } = command;
     let partition = engine.home_of(id);
-    // The execution's turn: its own workers are who else may write it, while nothing here writes the flow.
+    // The execution is locked: its own workers are who else may write it, while nothing here writes the flow.
     let mut tries = engine.tries(RecordKey::Execution(execution_id)).await;
     loop {
         let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
@@ -32,13 +32,13 @@ pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, A
     }
 }
 
-/// Adds executions to a picture, wherever they live: one of another partition is refused by the rules, which have to see it
+/// Adds executions to a snapshot, wherever they live: one of another partition is refused by the rules, which have to see it
 /// for that.
 pub(super) async fn read_executions(engine: &Engine, snapshot: &mut Snapshot, ids: &[ExecutionId]) -> Result<()> {
     for id in ids {
         let found = engine.read_execution(*id).await?;
         engine.visible(&found, *id)?;
-        absorb(snapshot, found);
+        merge(snapshot, found);
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use futures::future::try_join_all;
 
 use super::FlowRead;
 use crate::engine::Engine;
-use crate::picture::{group_counters, group_counts};
+use crate::snapshots::{group_counters, group_counts};
 
 pub(crate) async fn get_flow(engine: &Engine, id: FlowId) -> Result<FlowView> {
     let snapshot = engine.read_flow(id).await?;

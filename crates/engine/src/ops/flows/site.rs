@@ -14,7 +14,7 @@ use futures::future::try_join_all;
 use super::FlowRead;
 use super::edges::{edges_from, edges_of};
 use crate::engine::Engine;
-use crate::picture::absorb;
+use crate::snapshots::merge;
 
 /// A flow with what was found of a part.
 pub(super) struct Site {
@@ -40,7 +40,7 @@ impl Site {
             .collect();
         for keys in edges.chunks(PAGE_MAX) {
             let load = Load::records(site.snapshot.partition, keys);
-            absorb(&mut site.snapshot, engine.store().load(load).await?);
+            merge(&mut site.snapshot, engine.store().load(load).await?);
         }
         site.survey(engine, chunks).await?;
         Ok(site)

@@ -17,7 +17,7 @@ use crate::fault::{internal, refusal};
 
 /// Lines one call looks at before it answers what it has: a filter may leave out all of them.
 const LOOKED_AT_MAX: usize = 10_000;
-/// Stands for every flow partition at the bells of the feeds; no store has a partition of this index.
+/// Stands for every flow partition among the waiters of the feeds; no store has a partition of this index.
 const ANY_PARTITION: Partition = Partition::flow(u16::MAX);
 
 /// A reader on its way.
@@ -48,11 +48,11 @@ impl Engine {
             looked_at: 0,
             found: Vec::new(),
         };
-        let feeds = self.shared.feeds.listen(ANY_PARTITION);
+        let feeds = self.shared.feeds.join(ANY_PARTITION);
         loop {
-            let ring = feeds.next_ring();
+            let wake = feeds.next_wake();
             self.read_on(&mut reader).await?;
-            if reader.has_enough() || !watch.wait(ring).await? {
+            if reader.has_enough() || !watch.wait(wake).await? {
                 return self.answer(reader).await;
             }
         }
@@ -60,8 +60,8 @@ impl Engine {
 
     /// The feed of a partition grew: whoever waits for it, or for any, looks again.
     pub(crate) fn feed_grew(&self, partition: Partition) {
-        self.shared.feeds.ring(&partition);
-        self.shared.feeds.ring(&ANY_PARTITION);
+        self.shared.feeds.wake(&partition);
+        self.shared.feeds.wake(&ANY_PARTITION);
     }
 
     /// Reads until something passes the filter or there is no more.

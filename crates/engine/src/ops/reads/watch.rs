@@ -3,9 +3,9 @@
 //! ```text
 //! let mut watch = engine.watch(wait)?;
 //! loop {
-//!     let ring = ear.next_ring();
+//!     let wake = waiter.next_wake();
 //!     let found = look().await?;
-//!     if is_enough(&found) || !watch.wait(ring).await? {
+//!     if is_enough(&found) || !watch.wait(wake).await? {
 //!         return Ok(found);
 //!     }
 //! }
@@ -31,9 +31,9 @@ const WAIT_MAX: Millis = Millis::from_secs(30);
 const PARKED_MAX: usize = 20_000;
 /// Reads of one key that wait at the same time.
 const PARKED_PER_KEY_MAX: usize = 2_000;
-/// The longest pause between a ring and the look that follows it.
+/// The longest pause between a wake-up and the look that follows it.
 const PAUSE_MAX: Duration = Duration::from_millis(80);
-/// The pause after the second ring that led to nothing; it doubles from there.
+/// The pause after the second wake-up that led to nothing; it doubles from there.
 const PAUSE_FIRST: Duration = Duration::from_millis(5);
 
 /// How many reads wait.
@@ -119,11 +119,11 @@ impl Engine {
 }
 
 impl Watch<'_> {
-    /// Waits for `ring`, which was made before the last look. `false`: the time is over, and the last look stands.
+    /// Waits for `wake`, which was made before the last look. `false`: the time is over, and the last look stands.
     ///
-    /// A ring may get lost. So it looks again after a while without one, and once more when the time is over. A process that
-    /// stops rings every bell, and nobody waits any longer.
-    pub(crate) async fn wait(&mut self, ring: impl Future<Output = ()> + Send) -> Result<bool> {
+    /// A wake-up may get lost. So it looks again after a while without one, and once more when the time is over. A process that
+    /// stops wakes everybody, and nobody waits any longer.
+    pub(crate) async fn wait(&mut self, wake: impl Future<Output = ()> + Send) -> Result<bool> {
         let host = self.engine.host();
         let left = self.until.saturating_sub(host.elapsed());
         if self.over || left.is_zero() || self.engine.is_stopping() {
@@ -131,7 +131,7 @@ impl Watch<'_> {
         }
         self.park()?;
         let nap = left.min(self.engine.shared.config.liveness_interval);
-        match select(pin!(ring), host.sleep(nap)).await {
+        match select(pin!(wake), host.sleep(nap)).await {
             Either::Left(_) => self.pause().await,
             Either::Right(_) => self.over = nap == left,
         }
@@ -147,7 +147,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// A bell may ring for what concerns somebody else. Whoever was called for nothing lets some rings come together.
+    /// A wake-up may be for what concerns somebody else. Whoever was woken for nothing lets some of them come together.
     async fn pause(&mut self) {
         self.rings += 1;
         if self.rings > 1 {
@@ -178,11 +178,11 @@ mod tests {
     #[tokio::test]
     async fn a_ring_between_the_look_and_the_wait_is_heard() {
         let engine = engine(&Arc::new(VirtualHost::new(1)));
-        let ear = engine.shared.feeds.listen(Partition::flow(0));
+        let waiter = engine.shared.feeds.join(Partition::flow(0));
         let mut watch = engine.watch(WAIT_MAX).unwrap();
-        let ring = ear.next_ring();
+        let wake = waiter.next_wake();
         engine.feed_grew(Partition::flow(0));
-        assert!(watch.wait(ring).await.unwrap());
+        assert!(watch.wait(wake).await.unwrap());
         assert_eq!(engine.shared.parked.counts().all, 1);
         drop(watch);
         assert_eq!(engine.shared.parked.counts().all, 0);

@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// The picture for an id nobody knows, without a key and outside of any flow: there is nothing to find but the time.
+    /// The snapshot for an id nobody knows, without a key and outside of any flow: there is nothing to find but the time.
     fn without_reading(&self, command: &CreateExecution, place: Place) -> Option<Snapshot> {
         let fresh = place.minted && command.idempotency_key.is_none() && command.flow_id.is_none();
         let partition = place.id.partition();
@@ -82,7 +82,7 @@ impl Engine {
     }
 }
 
-/// What submissions that meet take turns on: their key, or their flow when they write it, or nothing but themselves.
+/// What submissions that meet lock: their key, or their flow when they write it, or nothing but themselves.
 fn subject(command: &CreateExecution, place: Place) -> RecordKey {
     match command.flow_id {
         Some(flow) if !command.depends_on.is_empty() => RecordKey::Flow(flow),

@@ -48,7 +48,7 @@ impl Engine {
             FrameMode::BestEffort { ttl } => self.append_kept(append, Keep::BestEffort { ttl }).await,
             FrameMode::Summary => self.append_summary(append).await,
         }?;
-        self.shared.streams.ring(&attempt_of(&execution));
+        self.shared.streams.wake(&attempt_of(&execution));
         Ok(AppendedFrame {
             frame_id: appended.frame_id,
             frame_count: appended.count,
@@ -60,7 +60,7 @@ impl Engine {
     ///
     /// A fence that is not live is not refused here: the store tells a stream that ended from an owner that lost its lease.
     async fn streaming(&self, id: ExecutionId, fence: &Fence) -> Result<Execution> {
-        let held = self.shared.holdings.get(id).map(|held| held.execution);
+        let held = self.shared.leases.get(id).map(|held| held.execution);
         let usable =
             |execution: &Execution| self.caller.sees(&execution.definition.namespace) && is_confirmed(execution, fence);
         if let Some(execution) = held.filter(usable) {

@@ -24,7 +24,7 @@ use crate::tries::Tries;
 type Left = Option<(EffectId, BudgetCall)>;
 
 impl Engine {
-    /// The turn on the execution is kept until the outbox is empty again: a pump that takes its turn before it reads does not
+    /// The execution stays locked until the outbox is empty again: a pump that locks before it reads does not
     /// send the same report at the same time, and the caller gets the budget's first answer.
     pub(super) async fn charge_usage(&self, id: ExecutionId, mut command: ReportUsage) -> Result<Reported> {
         self.check_id(id)?;
@@ -42,7 +42,7 @@ impl Engine {
             reported: Some(reported.clone()),
         };
         // Failing to note that fails nobody: the pump sends it again, and the budget recognises it.
-        if let Err(refusal) = self.settle_outbox(&mut tries, self.held(id), id, &[arrived]).await {
+        if let Err(refusal) = self.settle_outbox(&mut tries, self.cached(id), id, &[arrived]).await {
             tracing::debug!(execution_id = %id, %refusal, "a usage report that arrived stays in the outbox for the pump");
         }
         match reported {
@@ -59,7 +59,7 @@ impl Engine {
         command: &mut ReportUsage,
     ) -> Result<Left> {
         let identity = lease::usage_identity(id, command);
-        let mut remembered = self.held(id);
+        let mut remembered = self.cached(id);
         let mut checked = false;
         loop {
             let from_memory = remembered.is_some();

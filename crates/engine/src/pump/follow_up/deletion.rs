@@ -14,7 +14,7 @@ use super::places::Place;
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::ops::flows::FlowRead;
-use crate::picture::{absorb, keep};
+use crate::snapshots::{add_rows, merge};
 
 /// Records that belong to an execution, as far as there was room.
 struct Parts {
@@ -67,7 +67,7 @@ impl Engine {
                 flow::delete(read.loaded()).map(|()| Progress::Done)
             } else {
                 let (flow, gate) = (read.flow.clone(), read.gate);
-                keep(&mut snapshot, &walked.rows);
+                add_rows(&mut snapshot, &walked.rows);
                 let members = walked.rows.into_iter().map(|(member, _)| member);
                 let chosen = self.choose(members.filter(owes_nothing), &mut snapshot).await?;
                 if chosen.is_empty() {
@@ -122,7 +122,7 @@ impl Engine {
         let without_version: Vec<_> = without_version.collect();
         if !without_version.is_empty() {
             let load = Load::records(snapshot.partition, without_version);
-            absorb(snapshot, self.store().load(load).await?);
+            merge(snapshot, self.store().load(load).await?);
         }
         Ok(Parts { keys, last })
     }
@@ -157,11 +157,11 @@ fn listings_of(execution: &Execution) -> Vec<Listing> {
 fn part_keys(id: ExecutionId, page: Page, snapshot: &mut Snapshot) -> Result<Vec<RecordKey>> {
     match page.rows {
         Rows::Edges(edges) => {
-            keep(snapshot, &edges);
+            add_rows(snapshot, &edges);
             Ok(edges.iter().map(|(edge, _)| RecordKey::Edge(edge.id)).collect())
         }
         Rows::Waitpoints(waitpoints) => {
-            keep(snapshot, &waitpoints);
+            add_rows(snapshot, &waitpoints);
             let key = |waitpoint_id| RecordKey::Waitpoint(id, waitpoint_id);
             Ok(waitpoints.iter().map(|(waitpoint, _)| key(waitpoint.id)).collect())
         }

@@ -9,7 +9,7 @@ use ff_core::record::RecordKey;
 use super::Progress;
 use super::places::Place;
 use crate::engine::Engine;
-use crate::picture::keep;
+use crate::snapshots::add_rows;
 
 impl Engine {
     /// Resolves a chunk of the outbound edges of an execution that has ended. What is resolved is not listed again.
@@ -31,7 +31,7 @@ impl Engine {
             let walked = self
                 .walk(&[unresolved], Place::default(), Page::edges, |_| true)
                 .await?;
-            keep(&mut snapshot, &walked.rows);
+            add_rows(&mut snapshot, &walked.rows);
             let last = walked.is_last();
             let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
             let step = group::resolve_edges(&upstream, &edges, last, &self.duty_of(&snapshot, &upstream));

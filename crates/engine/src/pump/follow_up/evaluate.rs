@@ -12,7 +12,7 @@ use ff_core::record::RecordKey;
 use super::Progress;
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
-use crate::picture::{group_counters, group_counts};
+use crate::snapshots::{group_counters, group_counts};
 
 impl Engine {
     /// Decides an execution from the counters of its group, after whatever time has brought.

@@ -12,7 +12,7 @@ use super::Progress;
 use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
-use crate::picture::{absorb, group_counters, group_counts, keep};
+use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 
 /// A chunk of members and what to decide about them with.
 struct Chunk<'c> {
@@ -93,7 +93,7 @@ impl Engine {
             if walked.is_idle() {
                 return Ok(places.went(stride));
             }
-            keep(&mut snapshot, &walked.rows);
+            add_rows(&mut snapshot, &walked.rows);
             let counters: Vec<_> = walked
                 .rows
                 .iter()
@@ -101,7 +101,7 @@ impl Engine {
                 .collect();
             if !counters.is_empty() {
                 let load = Load::records(snapshot.partition, []).with_counters(counters);
-                absorb(&mut snapshot, tries.read(load).await?);
+                merge(&mut snapshot, tries.read(load).await?);
             }
             let step = (job.rule)(&Chunk {
                 flow: &flow,

@@ -13,7 +13,7 @@ use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 use super::Progress;
 use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
-use crate::picture::{absorb, group_counters, group_counts, keep};
+use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 
 /// What reopening a chunk of edges came to.
 struct Chunk {
@@ -51,9 +51,9 @@ impl Engine {
                 return Ok(places.went(stride));
             }
             let last = walked.is_last();
-            keep(&mut snapshot, &walked.rows);
+            add_rows(&mut snapshot, &walked.rows);
             let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
-            absorb(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
+            merge(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
             let step = self.reopened(&replayed, &edges, last, &snapshot);
             let step = step.map(|reopened| Chunk { reopened, stride });
             if let Some(chunk) = tries.commit(&snapshot, step).await? {

@@ -14,7 +14,7 @@ use futures::future::try_join_all;
 use super::Progress;
 use super::places::{Chore, Errand, Life, Stride};
 use crate::engine::Engine;
-use crate::picture::{absorb, group_counters, group_counts};
+use crate::snapshots::{group_counters, group_counts, merge};
 
 impl Engine {
     /// Cancels a chunk of the upstreams of a decided group that nobody else needs.
@@ -55,7 +55,7 @@ impl Engine {
                 .map(|upstream| RecordKey::Execution(*upstream))
                 .chain(flow)
                 .collect();
-            absorb(&mut snapshot, tries.read(Load::records(id.partition(), records)).await?);
+            merge(&mut snapshot, tries.read(Load::records(id.partition(), records)).await?);
             let siblings = self.siblings(&snapshot, &upstreams, id).await?;
             let last = walked.is_last();
             let step = group::cancel_siblings(&child, &siblings, last, &self.duty_of(&snapshot, &child));

@@ -137,7 +137,7 @@ async fn a_budget_that_turned_out_closed_is_named_once_to_whoever_moves_its_queu
     settle().await;
     assert_eq!(world.engine.shared.causes.take_closed_budgets(), [budget]);
     assert_eq!(world.engine.shared.causes.take_closed_budgets(), []);
-    assert!(!world.engine.shared.attention.take(1).is_empty());
+    assert!(!world.engine.shared.due_soon.take(1).is_empty());
     world.engine.shared.desks.close();
     assert_eq!(answer(claimed).await.unwrap(), []);
 }

@@ -8,12 +8,12 @@ use ff_core::machine::placement::{Placement, due_at, placement};
 use ff_core::record::{Execution, Gate, Record, RecordKey};
 
 use crate::engine::Engine;
-use crate::holdings::Held;
+use crate::lease_cache::VersionedExecution;
 use crate::tries::counter_is_zero;
 
 impl Engine {
-    /// A transaction decided from `snapshot` has landed: remembers leases, and calls attention to what it left to do.
-    pub(crate) fn landed(&self, transaction: &Transaction, snapshot: &Snapshot, committed: &Committed) {
+    /// A transaction decided from `snapshot` has landed: remembers leases, and what it left to do.
+    pub(crate) fn after_commit(&self, transaction: &Transaction, snapshot: &Snapshot, committed: &Committed) {
         let partition = transaction.partition;
         for put in &transaction.puts {
             if let Record::Execution(execution) = &put.record {
@@ -22,12 +22,12 @@ impl Engine {
                 self.remember(execution, version_of(put, transaction), snapshot);
             }
             if due_at(&put.record).is_some_and(|at| at.has_come(committed.now)) {
-                self.shared.attention.call(partition, DueKey::Record(put.record.key()));
+                self.shared.due_soon.add(partition, DueKey::Record(put.record.key()));
             }
         }
         for end in &transaction.stream_ends {
             // A store tells of an end only if the stream had a frame; somebody may wait for the first one.
-            self.shared.streams.ring(&AttemptRef {
+            self.shared.streams.wake(&AttemptRef {
                 execution_id: end.execution_id,
                 attempt_index: end.attempt_index,
             });
@@ -38,7 +38,7 @@ impl Engine {
                 .as_ref()
                 .is_none_or(|counter| counter_is_zero(committed, counter))
             {
-                self.shared.attention.call(partition, DueKey::Record(nudge.key.clone()));
+                self.shared.due_soon.add(partition, DueKey::Record(nudge.key.clone()));
             }
         }
     }
@@ -65,8 +65,8 @@ impl Engine {
             .map(|flow| gate_in(snapshot, &RecordKey::Gate(flow)));
         match gate {
             // A member is only worth remembering together with its gate.
-            Some(None) => self.shared.holdings.forget(execution.id),
-            gate => self.shared.holdings.keep(Held {
+            Some(None) => self.shared.leases.forget(execution.id),
+            gate => self.shared.leases.keep(VersionedExecution {
                 execution: execution.clone(),
                 version,
                 gate: gate.flatten(),
@@ -75,9 +75,9 @@ impl Engine {
     }
 
     /// Forgets what is remembered of a record that turned out to be out of date.
-    pub(crate) fn forget_held(&self, key: &RecordKey) {
+    pub(crate) fn forget_cached(&self, key: &RecordKey) {
         if let RecordKey::Execution(id) = key {
-            self.shared.holdings.forget(*id);
+            self.shared.leases.forget(*id);
         }
     }
 }

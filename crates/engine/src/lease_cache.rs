@@ -13,11 +13,11 @@ use ff_core::record::{Execution, Gate, Record, RecordKey};
 use ff_core::time::Timestamp;
 
 /// Leases remembered at the same time; those that end first are forgotten first.
-const HOLDINGS_MAX: usize = 65_536;
+const LEASES_MAX: usize = 65_536;
 
-/// A leased execution as it was last seen.
+/// An execution as it was last seen, with all a commit on it must know.
 #[derive(Clone)]
-pub(crate) struct Held {
+pub(crate) struct VersionedExecution {
     pub(crate) execution: Execution,
     pub(crate) version: Version,
     pub(crate) gate: Option<(Gate, Version)>,
@@ -25,18 +25,18 @@ pub(crate) struct Held {
 
 /// Leased executions by id.
 #[derive(Default)]
-pub(crate) struct Holdings {
+pub(crate) struct LeaseCache {
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
-    held: HashMap<ExecutionId, Held>,
+    leased: HashMap<ExecutionId, VersionedExecution>,
     by_end: BTreeSet<(Timestamp, ExecutionId)>,
 }
 
-impl Held {
-    /// The picture of the partition this stands for.
+impl VersionedExecution {
+    /// The snapshot of its partition this stands for.
     pub(crate) fn snapshot(&self, now: Timestamp) -> Snapshot {
         let id = self.execution.id;
         let mut snapshot = Snapshot::empty(id.partition(), now);
@@ -56,21 +56,21 @@ impl Held {
     }
 }
 
-impl Holdings {
+impl LeaseCache {
     /// What is remembered of an execution.
-    pub(crate) fn get(&self, id: ExecutionId) -> Option<Held> {
-        self.inner().held.get(&id).cloned()
+    pub(crate) fn get(&self, id: ExecutionId) -> Option<VersionedExecution> {
+        self.inner().leased.get(&id).cloned()
     }
 
     /// Remembers an execution as it stands now; one without a lease is forgotten.
-    pub(crate) fn keep(&self, held: Held) {
+    pub(crate) fn keep(&self, leased: VersionedExecution) {
         let mut inner = self.inner();
-        let id = held.execution.id;
+        let id = leased.execution.id;
         inner.forget(id);
-        let Some(ends_at) = held.ends_at() else { return };
+        let Some(ends_at) = leased.ends_at() else { return };
         inner.by_end.insert((ends_at, id));
-        inner.held.insert(id, held);
-        if inner.held.len() > HOLDINGS_MAX
+        inner.leased.insert(id, leased);
+        if inner.leased.len() > LEASES_MAX
             && let Some((_, first)) = inner.by_end.first().copied()
         {
             inner.forget(first);
@@ -97,7 +97,7 @@ impl Holdings {
 
 impl Inner {
     fn forget(&mut self, id: ExecutionId) {
-        if let Some(ends_at) = self.held.remove(&id).and_then(|held| held.ends_at()) {
+        if let Some(ends_at) = self.leased.remove(&id).and_then(|leased| leased.ends_at()) {
             self.by_end.remove(&(ends_at, id));
         }
     }

@@ -8,25 +8,25 @@ use ff_core::partition::Partition;
 use tokio::sync::Notify;
 
 /// Entries kept at most; beyond that the store's own index is as good.
-const ATTENTION_MAX: usize = 65_536;
+const DUE_SOON_MAX: usize = 65_536;
 
 /// Records to look at soon. Losing all of them costs time, never correctness: the store knows them too.
 #[derive(Default)]
-pub(crate) struct Attention {
+pub(crate) struct DueSoon {
     keys: Mutex<BTreeSet<(Partition, DueKey)>>,
-    called: Notify,
+    added: Notify,
 }
 
-impl Attention {
+impl DueSoon {
     /// Asks for a look at `key`.
-    pub(crate) fn call(&self, partition: Partition, key: DueKey) {
+    pub(crate) fn add(&self, partition: Partition, key: DueKey) {
         {
             let mut keys = self.keys();
-            if keys.len() < ATTENTION_MAX {
+            if keys.len() < DUE_SOON_MAX {
                 keys.insert((partition, key));
             }
         }
-        self.called.notify_one();
+        self.added.notify_one();
     }
 
     /// Takes up to `limit` of what was asked for.
@@ -42,8 +42,8 @@ impl Attention {
     }
 
     /// Completes when somebody asked since the last time.
-    pub(crate) async fn called(&self) {
-        self.called.notified().await;
+    pub(crate) async fn added(&self) {
+        self.added.notified().await;
     }
 
     fn keys(&self) -> MutexGuard<'_, BTreeSet<(Partition, DueKey)>> {
