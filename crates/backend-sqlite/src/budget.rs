@@ -17,7 +17,7 @@ use crate::backend::SqliteBackend;
 use crate::batch::Batch;
 use crate::key::index;
 use crate::queues::parse;
-use crate::record::{from_json, to_json};
+use crate::record::{from_stored, to_stored};
 
 /// What a call came to, if the store did not fail.
 type Answered = rusqlite::Result<std::result::Result<Answer, Rejection>>;
@@ -178,7 +178,7 @@ impl Batch<'_> {
             budget.generation,
             budget.deleted_at.is_some(),
             due_at.map(Timestamp::as_millis),
-            to_json(budget)?,
+            to_stored(budget)?,
         );
         self.run(include_str!("../sql/put_budget.sql"), params)?;
         if before.is_some_and(|before| before.generation != budget.generation) {
@@ -215,7 +215,7 @@ fn read(connection: &Connection, call: &Call, now: Timestamp) -> Option<Answered
 fn load(connection: &Connection, id: BudgetId) -> rusqlite::Result<Option<Budget>> {
     let mut statement = connection.prepare_cached(include_str!("../sql/load_budget.sql"))?;
     statement
-        .query_row([id.to_string()], |row| from_json(row.get_ref(0)?.as_str()?))
+        .query_row([id.to_string()], |row| from_stored(row.get_ref(0)?.as_str()?))
         .optional()
 }
 
@@ -237,7 +237,7 @@ fn list(connection: &Connection, listed: &Listed<'_>, now: Timestamp) -> Answere
     let after = listed.after.map_or_else(String::new, |id| id.to_string());
     let mut statement = connection.prepare_cached(include_str!("../sql/list_budgets.sql"))?;
     let rows = statement.query_map((listed.namespace.as_str(), after, limit + 1), |row| {
-        Ok(budget::view(&from_json(row.get_ref(0)?.as_str()?)?, now))
+        Ok(budget::view(&from_stored(row.get_ref(0)?.as_str()?)?, now))
     })?;
     let mut budgets = rows.collect::<rusqlite::Result<Vec<BudgetView>>>()?;
     let more = budgets.len() > limit;

@@ -141,7 +141,7 @@ impl Batch<'_> {
             let own = lines
                 .remove(&HistorySubject::Execution(execution.id))
                 .unwrap_or_default();
-            let own = Lines::of(&own, &execution.definition)?;
+            let own = Lines::of(&own, execution)?;
             let row = self.write_execution(execution, version, rows.get(&execution.id), &own)?;
             written.insert(execution.id, row);
             return Ok(());

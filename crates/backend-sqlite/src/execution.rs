@@ -12,7 +12,7 @@ use crate::batch::Batch;
 use crate::error::corrupt;
 use crate::key::{cause_text, index, uuid_text};
 use crate::queues::QueueId;
-use crate::record::{from_json, to_json, version};
+use crate::record::{from_json, from_stored, to_json, to_stored, version};
 
 /// Bytes that a record and its history have room for from the start: those of an execution that was claimed once and ended.
 const ROOM_BYTES: i64 = 1_056;
@@ -43,7 +43,7 @@ pub(crate) fn load(connection: &Connection, id: ExecutionId) -> rusqlite::Result
     let mut statement = connection.prepare_cached(include_str!("../sql/load_execution.sql"))?;
     let mut rows = statement.query((uuid_text(id), index(id.partition())))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let execution = from_json(row.get_ref(0)?.as_str()?)?;
+    let execution = from_stored(row.get_ref(0)?.as_str()?)?;
     Ok(Some((Record::Execution(Box::new(execution)), version(row, 1)?)))
 }
 
@@ -74,7 +74,7 @@ impl Batch<'_> {
             },
             due,
             tags: tags_text(execution)?,
-            body: to_json(execution)?,
+            body: to_stored(execution)?,
         };
         let row = match before {
             None => self.insert(execution, version, &derived, lines)?,

@@ -5,12 +5,8 @@ use std::collections::BTreeMap;
 use ff_backend::hint::Hint;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::HISTORY_LINES_MAX;
-use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
-use ff_core::record::{Actor, Definition, Happening, HistoryLine, HistorySubject};
-use ff_core::time::Timestamp;
-use serde::Serialize;
-
+use ff_core::record::{AboutLines, Execution, HistoryLine, HistorySubject, ShortLine};
 use rusqlite::OptionalExtension;
 
 use crate::batch::Batch;
@@ -24,68 +20,27 @@ const LINES_ON_RECORD_MAX: u64 = 64;
 /// The lines of one transaction, by subject.
 pub(crate) type LinesBySubject<'t> = BTreeMap<HistorySubject, Vec<&'t HistoryLine>>;
 
-/// A line as it stands on its execution: what the record says anyway is left out.
-#[derive(Serialize)]
-struct ShortLine<'l> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<&'l Namespace>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lane: Option<Option<&'l LaneId>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'l str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flow_id: Option<FlowId>,
-    at: Timestamp,
-    what: Happening,
-    actor: &'l Actor,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attempt_index: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lease_epoch: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'l str>,
-}
-
 impl Lines {
-    /// The lines of an execution, without what its definition says.
-    pub(crate) fn of(lines: &[&HistoryLine], definition: &Definition) -> rusqlite::Result<Self> {
+    /// The lines of an execution, without what its row says.
+    pub(crate) fn of(lines: &[&HistoryLine], execution: &Execution) -> rusqlite::Result<Self> {
+        let about = AboutLines {
+            // It may join a flow later.
+            flow_id: None,
+            ..AboutLines::execution(execution)
+        };
+        Self::without(lines, Some(&about))
+    }
+
+    fn without(lines: &[&HistoryLine], about: Option<&AboutLines>) -> rusqlite::Result<Self> {
         let mut text = String::new();
         for line in lines {
-            text.push_str(&to_json(&shortened(line, definition))?);
+            text.push_str(&to_json(&ShortLine::of(line, about))?);
             text.push('\n');
         }
         Ok(Self {
             text,
             count: lines.len() as u64,
         })
-    }
-
-    /// Lines as they are.
-    fn whole(lines: &[&HistoryLine]) -> rusqlite::Result<Self> {
-        let mut text = String::new();
-        for line in lines {
-            text.push_str(&to_json(line)?);
-            text.push('\n');
-        }
-        Ok(Self {
-            text,
-            count: lines.len() as u64,
-        })
-    }
-}
-
-fn shortened<'l>(line: &'l HistoryLine, definition: &Definition) -> ShortLine<'l> {
-    ShortLine {
-        namespace: (line.namespace != definition.namespace).then_some(&line.namespace),
-        lane: (line.lane.as_ref() != Some(&definition.lane)).then_some(line.lane.as_ref()),
-        kind: (line.kind != definition.kind.as_str()).then_some(&line.kind),
-        flow_id: line.flow_id,
-        at: line.at,
-        what: line.what,
-        actor: &line.actor,
-        attempt_index: line.attempt_index,
-        lease_epoch: line.lease_epoch,
-        detail: line.detail.as_deref(),
     }
 }
 
@@ -121,7 +76,7 @@ impl Batch<'_> {
         subject: HistorySubject,
         lines: &[&HistoryLine],
     ) -> rusqlite::Result<()> {
-        let (part, lines) = (index(partition), Lines::whole(lines)?);
+        let (part, lines) = (index(partition), Lines::without(lines, None)?);
         match subject {
             HistorySubject::Execution(id) => {
                 let params = (uuid_text(id), part, &lines.text, lines.count);

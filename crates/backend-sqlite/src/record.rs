@@ -4,6 +4,7 @@ use ff_backend::transaction::{Tag, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::placement::due_at;
 use ff_core::partition::Partition;
+use ff_core::record::stored::{self, Stored};
 use ff_core::record::{Edge, EdgeState, Flow, Gate, GateState, Record, RecordKey};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -103,12 +104,9 @@ fn find_key(
     find(connection, sql, (index(partition), scope, key, now.as_millis()))
 }
 
-fn body<T: DeserializeOwned>(
-    found: Found,
-    record: impl FnOnce(T) -> Record,
-) -> rusqlite::Result<Option<(Record, Version)>> {
+fn body<T: Stored>(found: Found, record: impl FnOnce(T) -> Record) -> rusqlite::Result<Option<(Record, Version)>> {
     let Some((text, version)) = found else { return Ok(None) };
-    Ok(Some((record(from_json(&text)?), version)))
+    Ok(Some((record(from_stored(&text)?), version)))
 }
 
 /// A version that stands in two columns, the counter first.
@@ -120,6 +118,16 @@ pub(crate) fn version(row: &Row<'_>, column: usize) -> rusqlite::Result<Version>
     })
 }
 
+/// A record that was stored.
+pub(crate) fn from_stored<T: Stored>(text: &str) -> rusqlite::Result<T> {
+    stored::read(text.as_bytes()).map_err(corrupt)
+}
+
+/// A record to be stored.
+pub(crate) fn to_stored(record: &impl Stored) -> rusqlite::Result<String> {
+    stored::write(record).map_err(corrupt)
+}
+
 /// A document that was stored as JSON.
 pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(corrupt)
@@ -127,10 +135,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> 
 
 /// A document to be stored as JSON.
 pub(crate) fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
-    // Most documents are records of about this size: growing there step by step would copy them several times.
-    let mut bytes = Vec::with_capacity(1_024);
-    serde_json::to_writer(&mut bytes, value).map_err(corrupt)?;
-    String::from_utf8(bytes).map_err(corrupt)
+    serde_json::to_string(value).map_err(corrupt)
 }
 
 /// The keys of signals are unique per execution.
@@ -189,7 +194,14 @@ impl Batch<'_> {
             Record::Execution(_) => return Ok(()),
             Record::Attempt(id, attempt) => self.run(
                 include_str!("../sql/put_attempt.sql"),
-                (uuid_text(*id), part, attempt.index, counter, tag, to_json(attempt)?),
+                (
+                    uuid_text(*id),
+                    part,
+                    attempt.index,
+                    counter,
+                    tag,
+                    to_stored(&**attempt)?,
+                ),
             )?,
             Record::Waitpoint(waitpoint) => {
                 let (id, own) = (waitpoint.execution_id, waitpoint.id.to_string());
@@ -200,25 +212,33 @@ impl Batch<'_> {
                     counter,
                     tag,
                     due.map(Timestamp::as_millis),
-                    to_json(waitpoint)?,
+                    to_stored(&**waitpoint)?,
                 );
                 self.run(include_str!("../sql/put_waitpoint.sql"), params)?;
             }
             Record::Signal(signal) => {
                 let (id, own) = (signal.execution_id, signal.id.to_string());
                 let waiting_at = signal.waiting_at().map(|waitpoint| waitpoint.to_string());
-                let params = (uuid_text(id), part, own, counter, tag, waiting_at, to_json(signal)?);
+                let params = (
+                    uuid_text(id),
+                    part,
+                    own,
+                    counter,
+                    tag,
+                    waiting_at,
+                    to_stored(&**signal)?,
+                );
                 self.run(include_str!("../sql/put_signal.sql"), params)?;
             }
             Record::SignalKey(key) => {
                 self.write_key(
                     writing,
                     (&signal_scope(key.execution_id), key.key.as_str()),
-                    to_json(key)?,
+                    to_stored(key)?,
                 )?;
             }
             Record::SubmissionKey(key) => {
-                self.write_key(writing, (&scope_text(&key.scope), key.key.as_str()), to_json(key)?)?;
+                self.write_key(writing, (&scope_text(&key.scope), key.key.as_str()), to_stored(key)?)?;
             }
             Record::Flow(flow) => self.write_flow(writing, flow)?,
             Record::Gate(gate) => self.run(
@@ -242,7 +262,7 @@ impl Batch<'_> {
         let part = index(writing.partition);
         let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
         let due = due_at(writing.record).map(Timestamp::as_millis);
-        let (id, body) = (flow.id.to_string(), to_json(flow)?);
+        let (id, body) = (flow.id.to_string(), to_stored(flow)?);
         if writing.replaces {
             return self.run(
                 include_str!("../sql/update_flow.sql"),
@@ -275,7 +295,7 @@ impl Batch<'_> {
             ends.0,
             ends.1,
             edge_state(edge.state),
-            to_json(edge)?,
+            to_stored(edge)?,
         );
         self.run(include_str!("../sql/put_edge.sql"), params)
     }

@@ -20,7 +20,7 @@ use crate::error::if_readable;
 use crate::execution::{Lines, Row};
 use crate::key::execution_id;
 use crate::queues::{QueueId, parse};
-use crate::record::{self, from_json};
+use crate::record::{self, from_stored};
 
 /// An execution as it stands before it is handed out.
 struct Candidate {
@@ -102,7 +102,7 @@ impl Batch<'_> {
     fn candidate(&self, row: i64) -> rusqlite::Result<Candidate> {
         let mut statement = self.statement(include_str!("../sql/take_candidate.sql"))?;
         statement.query_row([row], |found| {
-            let execution = from_json(found.get_ref(10)?.as_str()?)?;
+            let execution = from_stored(found.get_ref(10)?.as_str()?)?;
             Ok(Candidate {
                 before: Row::read(found)?,
                 input: self.input(row)?,
@@ -142,7 +142,7 @@ impl Batch<'_> {
         let own = lines
             .remove(&HistorySubject::Execution(execution.id))
             .unwrap_or_default();
-        let lines = Lines::of(&own, &execution.definition)?;
+        let lines = Lines::of(&own, &execution)?;
         self.write_execution(&reserved.execution, version, Some(&before), &lines)?;
         self.move_counters(partition, &reserved.increments)?;
         Ok(Task {

@@ -21,8 +21,8 @@ use crate::library::Function;
 use crate::load::payload;
 use crate::pack::Pack;
 use crate::picture::{Moment, SOURCES_MAX, Source};
-use crate::record::{Claim, GATE_STATES, claimant_text, gate_state, gate_text, parse_version};
-use crate::reply::{bytes, document, list, number, optional_text, score, text, values};
+use crate::record::{Claim, GATE_STATES, claimant_text, execution, gate_state, gate_text, parse_version};
+use crate::reply::{bytes, list, number, optional_text, score, text, values};
 use crate::shared::Shared;
 
 /// How much later something in these queues may have been created than the best that is left elsewhere and still go first: a call
@@ -330,7 +330,7 @@ fn readable(task: Result<Task>, claimant: &Claimant) -> Option<Task> {
 /// What the rules make of an execution that the store has stamped.
 fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
     let [version, body, at, gate, gate_version, input, input_type] = values(found)?;
-    let execution: Execution = document(bytes(body)?)?;
+    let execution = execution(&bytes(body)?)?;
     let claim = Claim {
         at: Timestamp::from_millis(number(&at)?),
         mode: ask.mode,

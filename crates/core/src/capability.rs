@@ -135,7 +135,7 @@ fn check_size(tokens: &BTreeSet<Box<str>>) -> Result<(), Rejection> {
 
 /// What must be true of a worker and of the counters for work to be handed out: the key of an eligible queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Signature {
     /// What the worker must offer.
     #[serde(skip_serializing_if = "CapabilitySet::is_empty")]

@@ -36,7 +36,7 @@ pub struct Frame {
 
 /// How a worker wants a frame to be kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum FrameMode {
     /// Until trimmed.
     #[default]

@@ -11,10 +11,11 @@ use crate::limits;
 use crate::name::Category;
 use crate::record::TimeoutBehavior;
 use crate::time::Duration;
+use crate::wire;
 
-/// How an execution is retried, timed, limited and kept. Unknown fields are refused.
+/// How an execution is retried, timed, limited and kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Policy {
     /// Absent: a failed attempt is never retried.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +60,7 @@ pub struct Policy {
 
 /// Whether, how often and after what pause a failed attempt is tried again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct RetryPolicy {
     /// Retries after the first attempt.
     pub max_retries: u32,
@@ -82,7 +83,7 @@ impl Default for RetryPolicy {
 
 /// The pause before a retry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum Backoff {
     /// The same pause every time.
     Fixed {
@@ -132,7 +133,7 @@ impl Default for Backoff {
 
 /// Limits on how long an attempt and the whole execution may take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct TimeoutPolicy {
     /// Leased time one attempt may use.
     #[serde(rename = "attempt_timeout_ms", skip_serializing_if = "Option::is_none")]
@@ -144,7 +145,7 @@ pub struct TimeoutPolicy {
 
 /// What a suspension does when it names no timeout of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct SuspensionPolicy {
     /// Timeout of a suspension that gives none.
     #[serde(rename = "default_timeout_ms", skip_serializing_if = "Option::is_none")]
@@ -156,7 +157,6 @@ pub struct SuspensionPolicy {
 
 /// An ordered list of alternatives; each retry moves one further, the last repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FallbackPolicy {
     /// At least one tier.
     pub tiers: Vec<FallbackTier>,
@@ -164,7 +164,6 @@ pub struct FallbackPolicy {
 
 /// One alternative the worker is told to use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FallbackTier {
     /// Who runs the model.
     pub provider: String,
@@ -177,7 +176,7 @@ pub struct FallbackTier {
 
 /// What a worker must offer to be handed the execution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct RoutingRequirements {
     /// All of these, by one worker.
     pub required_capabilities: CapabilitySet,
@@ -191,7 +190,7 @@ impl RoutingRequirements {
 
 /// How much of an attempt's output is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct StreamPolicy {
     /// Frames kept; older ones are trimmed.
     pub retention_maxlen: u32,
@@ -233,7 +232,8 @@ impl Policy {
         if !json.is_object() {
             return Err(Code::InvalidPolicy.because("a policy is a JSON object"));
         }
-        let policy = Self::deserialize(json).map_err(|fault| Code::InvalidPolicy.because(fault.to_string()))?;
+        let policy: Self = wire::from_request(json.to_string().as_bytes())
+            .map_err(|refusal| Code::InvalidPolicy.because(refusal.detail))?;
         policy.validate()?;
         Ok(policy)
     }

@@ -171,6 +171,7 @@ fn arrival(id: usize, sent: &Sent) -> (WaitpointKey, Signal) {
         effect: SignalEffect::AppendedToWaitpoint,
         payload_bytes: 0,
         buffered_after: None,
+        carried: Default::default(),
     };
     (key(KEYS[sent.at]), signal)
 }

@@ -373,6 +373,7 @@ fn edge(upstream: u128, downstream: u128) -> Edge {
         join: Default::default(),
         graph_revision: 1,
         created_at: Default::default(),
+        carried: Default::default(),
     }
 }
 

@@ -249,6 +249,7 @@ fn a_key_is_kept_for_the_dedup_window_and_not_as_long_as_its_execution() {
         key: IdempotencyKey::parse("order-1").unwrap(),
         execution_id: ID,
         content_digest: content_digest(&keyed()),
+        carried: Default::default(),
     };
     assert_eq!((key, ttl), (expected, Some(Duration::from_hours(24))));
     let short = CreateExecution {

@@ -2,14 +2,13 @@
 
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
-use ff_core::record::{HistoryLine, HistorySubject};
+use ff_core::record::{AboutLines, HistorySubject, ShortLine};
 use rusqlite::{Connection, OptionalExtension, Row};
-use serde_json::Value;
 
 use super::Found;
 use super::cursor::Cut;
-use crate::error::corrupt;
 use crate::key::{index, subject_text, uuid_text};
+use crate::queues::parse;
 use crate::record::from_json;
 
 /// Consecutive lines, one JSON document each.
@@ -19,29 +18,9 @@ struct Chunk {
     lines: String,
 }
 
-/// What lines leave out because their record says it.
-struct Omitted {
-    namespace: String,
-    lane: Option<String>,
-    kind: String,
-}
-
-/// A line with what it leaves out.
-fn whole(line: &str, subject: HistorySubject, omitted: &Omitted) -> rusqlite::Result<HistoryLine> {
-    let mut members: serde_json::Map<String, Value> = from_json(line)?;
-    let mut fill = |name: &str, value: Value| {
-        members.entry(name).or_insert(value);
-    };
-    fill("subject", serde_json::to_value(subject).map_err(corrupt)?);
-    fill("namespace", omitted.namespace.as_str().into());
-    fill("lane", omitted.lane.as_deref().into());
-    fill("kind", omitted.kind.as_str().into());
-    serde_json::from_value(Value::Object(members)).map_err(corrupt)
-}
-
 pub(super) fn history(connection: &Connection, subject: HistorySubject, cut: &Cut) -> Found {
     let after = cut.after::<u64>()?;
-    let Some((newest, end, omitted)) = on_record(connection, subject)? else {
+    let Some((newest, end, about)) = on_record(connection, subject)? else {
         return Ok((Rows::History(Vec::new()), None));
     };
     let oldest_shown = end.saturating_sub(HISTORY_LINES_MAX as u64);
@@ -50,24 +29,28 @@ pub(super) fn history(connection: &Connection, subject: HistorySubject, cut: &Cu
     chunks.push(newest);
     let lines = chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
     let lines = lines.filter(|(number, _)| *number >= start);
-    let (rows, next) = cut.page(lines.map(|(number, line)| Ok((number, Some(whole(line, subject, &omitted)?)))))?;
+    let (rows, next) =
+        cut.page(lines.map(|(number, line)| Ok((number, Some(from_json::<ShortLine<'_>>(line)?.whole(&about))))))?;
     Ok((Rows::History(rows), next))
 }
 
 /// The lines on the record, and the number the next line will have. `None`: there is no record.
-fn on_record(connection: &Connection, subject: HistorySubject) -> rusqlite::Result<Option<(Chunk, u64, Omitted)>> {
+fn on_record(connection: &Connection, subject: HistorySubject) -> rusqlite::Result<Option<(Chunk, u64, AboutLines)>> {
     let read = |row: &Row<'_>| {
         let chunk = Chunk {
             lines: row.get(0)?,
             first: row.get(1)?,
         };
         let end = chunk.first + row.get::<_, u64>(2)?;
-        let omitted = Omitted {
-            namespace: row.get(3)?,
-            lane: row.get(4)?,
+        let lane = row.get_ref(4)?.as_str_or_null()?;
+        let about = AboutLines {
+            subject,
+            namespace: parse(row.get_ref(3)?.as_str()?)?,
+            lane: lane.map(parse).transpose()?,
+            flow_id: None,
             kind: row.get(5)?,
         };
-        Ok((chunk, end, omitted))
+        Ok((chunk, end, about))
     };
     let found = match subject {
         HistorySubject::Execution(id) => {

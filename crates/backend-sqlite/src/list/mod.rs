@@ -20,14 +20,14 @@ mod under;
 use ff_backend::query::{Cursor, Listing, Page, Query, Rows};
 use ff_backend::transaction::Version;
 use ff_backend::{Error, Result};
+use ff_core::record::Stored;
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, Row};
-use serde::de::DeserializeOwned;
 
 use self::cursor::Cut;
 use self::partitions::Partitions;
 use crate::backend::SqliteBackend;
-use crate::record::{from_json, version};
+use crate::record::{from_stored, version};
 use crate::shared::Shared;
 
 /// Rows a page looks at before it stops early and lets the caller go on.
@@ -130,13 +130,13 @@ impl Reading<'_> {
 }
 
 /// A record that stands in three columns: version, tag, body.
-fn versioned<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<(T, Version)> {
+fn versioned<T: Stored>(row: &Row<'_>, column: usize) -> rusqlite::Result<(T, Version)> {
     let body = row.get_ref(column + 2)?;
-    Ok((from_json(body.as_str()?)?, version(row, column)?))
+    Ok((from_stored(body.as_str()?)?, version(row, column)?))
 }
 
 /// Like [`versioned`]; the statement leaves the body out of rows that do not belong to the listing.
-fn versioned_if_listed<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<(T, Version)>> {
+fn versioned_if_listed<T: Stored>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<(T, Version)>> {
     match row.get_ref(column + 2)? {
         rusqlite::types::ValueRef::Null => Ok(None),
         _ => versioned(row, column).map(Some),

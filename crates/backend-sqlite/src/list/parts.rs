@@ -8,14 +8,14 @@ use rusqlite::{Connection, Row};
 use super::cursor::Cut;
 use super::{Found, versioned};
 use crate::key::{index, uuid_text};
-use crate::record::from_json;
+use crate::record::from_stored;
 
 pub(super) fn attempts(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
     let after = cut.after::<u32>()?.map_or(-1, i64::from);
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_attempts.sql"))?;
     let rows = statement.query_map((uuid_text(id), index(id.partition()), after), |row| {
         let attempt_index: u32 = row.get(0)?;
-        Ok((attempt_index, Some(from_json(row.get_ref(1)?.as_str()?)?)))
+        Ok((attempt_index, Some(from_stored(row.get_ref(1)?.as_str()?)?)))
     })?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Attempts(rows), next))
@@ -49,5 +49,5 @@ pub(super) fn buffered_signals(connection: &Connection, id: ExecutionId, at: Wai
 }
 
 fn signal(row: &Row<'_>) -> rusqlite::Result<(String, Option<Signal>)> {
-    Ok((row.get(0)?, Some(from_json(row.get_ref(1)?.as_str()?)?)))
+    Ok((row.get(0)?, Some(from_stored(row.get_ref(1)?.as_str()?)?)))
 }

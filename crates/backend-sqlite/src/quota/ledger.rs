@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::batch::Batch;
 use crate::error::corrupt;
 use crate::key::index;
-use crate::record::{from_json, to_json};
+use crate::record::{from_stored, to_stored};
 
 /// A quota policy with how much of it is taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl Ledger {
     pub(super) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let due_at: Option<u64> = row.get(4)?;
         Ok(Self {
-            policy: from_json(row.get_ref(0)?.as_str()?)?,
+            policy: from_stored(row.get_ref(0)?.as_str()?)?,
             slots: row.get(1)?,
             first_place: row.get(2)?,
             next_place: row.get(3)?,
@@ -71,7 +71,7 @@ impl Ledger {
             self.slots,
             self.first_place,
             self.next_place,
-            to_json(policy)?,
+            to_stored(policy)?,
         );
         batch.run(include_str!("../../sql/put_quota_policy.sql"), params)
     }

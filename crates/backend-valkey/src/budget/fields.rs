@@ -85,6 +85,7 @@ pub(super) fn decode(id: BudgetId, fields: &Fields) -> Result<Budget> {
         deleted_at: fields.moment("deleted_at")?,
         blocked_in: fields.document("blocked_in")?,
         requests: fields.document("requests")?,
+        carried: Default::default(),
     })
 }
 
@@ -257,6 +258,7 @@ mod tests {
             deleted_at: has(10).then_some(at(8)),
             blocked_in,
             requests,
+            carried: Default::default(),
         }
     }
 

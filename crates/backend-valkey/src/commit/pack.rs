@@ -6,12 +6,12 @@ use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::QueueKey;
 use ff_core::name::{ContentType, LaneId};
-use ff_core::record::{HistoryLine, HistorySubject, Record, RecordKey};
+use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey, ShortLine};
 use ff_core::time::{Duration, Timestamp};
 
 use crate::keys::{QueueName, blob, counter, escaped, name, prefix, subject};
 use crate::pack::Pack;
-use crate::record::{AboutLine, Entries, Place, body, plain, short_line, version_text, whole_line};
+use crate::record::{Entries, Place, body, plain, version_text};
 
 /// The largest number Lua tells from its neighbours; no moment and no span is longer.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
@@ -101,10 +101,8 @@ impl Packed {
                 Some(number) => pack.number(count(number + 1)),
                 None => pack.text(about),
             };
-            let text = match about_in(transaction, line.subject) {
-                Some(about) => short_line(line, &about),
-                None => whole_line(line),
-            };
+            let about = about_in(transaction, line.subject);
+            let text = serde_json::to_string(&ShortLine::of(line, about.as_ref())).expect("a line is a document");
             pack.text(about_text(line)).text(text);
         });
         beside(pack, transaction);
@@ -192,10 +190,10 @@ fn beside(pack: &mut Pack, transaction: &Transaction) {
 }
 
 /// What an execution that this transaction writes says about its own lines.
-fn about_in(transaction: &Transaction, subject: HistorySubject) -> Option<AboutLine> {
+fn about_in(transaction: &Transaction, subject: HistorySubject) -> Option<AboutLines> {
     transaction.puts.iter().find_map(|put| match &put.record {
         Record::Execution(execution) if HistorySubject::Execution(execution.id) == subject => {
-            Some(AboutLine::execution(subject, &execution.definition))
+            Some(AboutLines::execution(execution))
         }
         _ => None,
     })

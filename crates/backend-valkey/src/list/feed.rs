@@ -5,7 +5,7 @@ use ff_backend::{Error, Result};
 use ff_core::limits::PAGE_MAX;
 use ff_core::name::LaneId;
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{HistoryLine, HistorySubject, RecordKey};
+use ff_core::record::{AboutLines, HistoryLine, HistorySubject, RecordKey, ShortLine};
 use ff_core::time::Timestamp;
 use redis::Value;
 
@@ -13,8 +13,7 @@ use super::Found;
 use super::reader::{Command, Question, Reader};
 use crate::error::corrupt;
 use crate::keys::{FEED, STAMPS, record_key, unescaped};
-use crate::record::{AboutLine, parse_line};
-use crate::reply::{list, text, values};
+use crate::reply::{document, list, text, values};
 
 /// Lines of each feed that are read at once at least.
 const CHUNK_MIN: usize = 8;
@@ -225,12 +224,12 @@ fn parse_told(partition: Partition, told: &str) -> Result<HistoryLine> {
     let given = |text: &'_ str| !text.is_empty();
     let kind = next()?.to_owned();
     let flow = next()?;
-    let about = AboutLine {
+    let about = AboutLines {
         subject,
         namespace: unescaped(namespace)?,
         lane: given(lane).then(|| LaneId::parse(lane)).transpose().map_err(corrupt)?,
         flow_id: given(flow).then(|| flow.parse()).transpose().map_err(corrupt)?,
         kind,
     };
-    parse_line(next()?, &about)
+    Ok(document::<ShortLine<'_>>(next()?)?.whole(&about))
 }

@@ -3,7 +3,7 @@
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
-use ff_core::record::{HistorySubject, Record, RecordKey};
+use ff_core::record::{AboutLines, HistorySubject, Record, RecordKey, ShortLine};
 use redis::Value;
 
 use super::Found;
@@ -11,8 +11,7 @@ use super::cursor::Cut;
 use super::reader::{Command, Reader};
 use super::records::{FIELDS, record};
 use crate::keys;
-use crate::record::{AboutLine, parse_line};
-use crate::reply::{list, number, optional_text};
+use crate::reply::{document, list, number, optional_text};
 
 /// Reads until the lines asked for were not trimmed meanwhile; more than a few times nobody is that quick.
 const READS_MAX: usize = 4;
@@ -20,7 +19,7 @@ const READS_MAX: usize = 4;
 /// Lines of a history from a number on.
 struct Lines {
     /// What they are about.
-    about: AboutLine,
+    about: AboutLines,
     /// How many were ever told.
     told: u64,
     first: u64,
@@ -62,8 +61,8 @@ async fn read(
         return Ok(None);
     };
     let about = match &record {
-        Record::Execution(execution) => AboutLine::execution(subject, &execution.definition),
-        Record::Flow(flow) => AboutLine::flow(subject, flow),
+        Record::Execution(execution) => AboutLines::execution(execution),
+        Record::Flow(flow) => AboutLines::flow(flow),
         _ => return Ok(None),
     };
     let told = lines.next().unwrap_or(Value::Nil);
@@ -86,8 +85,9 @@ impl Lines {
     fn page(&self, cut: &Cut) -> Found {
         let mut rows = Vec::new();
         for line in &self.found {
-            let line = optional_text(line)?.map(|text| parse_line(text, &self.about));
-            rows.extend(line.transpose()?);
+            if let Some(text) = optional_text(line)? {
+                rows.push(document::<ShortLine<'_>>(text)?.whole(&self.about));
+            }
         }
         let last = self.first.saturating_add(cut.limit as u64) - 1;
         let next = (last < self.told).then(|| cut.cursor(&last)).transpose()?;

@@ -52,6 +52,7 @@ pub(super) fn decode(id: QuotaPolicyId, fields: &Fields) -> Result<QuotaPolicy> 
         blocked_in: fields.document("blocked_in")?,
         continuing_in: fields.document("continuing_in")?,
         promise: fields.find("promise_count")?.map(promise).transpose()?,
+        carried: Default::default(),
     })
 }
 
@@ -92,6 +93,7 @@ mod tests {
                 count: 2,
                 until: Timestamp::from_millis(3),
             }),
+            carried: Default::default(),
         }
     }
 

@@ -2,13 +2,12 @@
 
 use ff_backend::Result;
 use ff_backend::transaction::{Tag, Version};
+use ff_core::record::stored;
 use ff_core::record::{Execution, Record, RecordKey};
-use serde::Serialize;
 
 use super::attempt::attempt;
 use super::claim::Claim;
 use crate::error::corrupt;
-use crate::reply::document;
 
 /// A version as it stands on a record: the counter, and the tag in hex.
 pub(crate) fn version_text(version: Version) -> String {
@@ -49,44 +48,19 @@ pub(crate) fn plain(record: &Record) -> Option<Plain> {
 
 /// The whole record.
 pub(crate) fn body(record: &Record) -> String {
-    match record {
-        Record::Execution(execution) => json(execution),
-        Record::Attempt(_, attempt) => json(attempt),
-        Record::Waitpoint(waitpoint) => json(waitpoint),
-        Record::Signal(signal) => json(signal),
-        Record::SignalKey(key) => json(key),
-        Record::SubmissionKey(key) => json(key),
-        Record::Flow(flow) => json(flow),
-        Record::Gate(gate) => json(gate),
-        Record::Edge(edge) => json(edge),
-    }
+    stored::write_record(record).expect("a record is a document")
 }
 
-fn json(value: &impl Serialize) -> String {
-    // Most bodies have about this size: growing there step by step would copy them several times.
-    let mut bytes = Vec::with_capacity(1_024);
-    serde_json::to_writer(&mut bytes, value).expect("a record is a document");
-    String::from_utf8(bytes).expect("a document is text")
+/// An execution that was stored.
+pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
+    stored::read(body).map_err(corrupt)
 }
 
 /// The record with this key, from its body and the claim beside it.
 pub(crate) fn decode(key: &RecordKey, body: &[u8], claim: &str) -> Result<Record> {
-    Ok(match key {
-        RecordKey::Execution(_) => {
-            let execution: Execution = document(body)?;
-            let execution = match Claim::parse(claim)? {
-                Some(claim) => claim.apply(&execution),
-                None => execution,
-            };
-            Record::Execution(Box::new(execution))
-        }
-        RecordKey::Attempt(id, _) => Record::Attempt(*id, document(body)?),
-        RecordKey::Waitpoint(..) => Record::Waitpoint(document(body)?),
-        RecordKey::Signal(..) => Record::Signal(document(body)?),
-        RecordKey::SignalKey(..) => Record::SignalKey(document(body)?),
-        RecordKey::SubmissionKey(..) => Record::SubmissionKey(document(body)?),
-        RecordKey::Flow(_) => Record::Flow(document(body)?),
-        RecordKey::Gate(_) => Record::Gate(document(body)?),
-        RecordKey::Edge(_) => Record::Edge(document(body)?),
+    let record = stored::read_record(key, body).map_err(corrupt)?;
+    Ok(match (record, Claim::parse(claim)?) {
+        (Record::Execution(execution), Some(claim)) => Record::from(claim.apply(&execution)),
+        (record, _) => record,
     })
 }

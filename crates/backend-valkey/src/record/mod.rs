@@ -4,11 +4,9 @@ mod attempt;
 mod claim;
 mod entries;
 mod fields;
-mod history;
 mod score;
 
 pub(crate) use claim::{Claim, claimant_text, gate_state};
 pub(crate) use entries::{Entries, GATE_STATES, Place, gate_text};
-pub(crate) use fields::{body, decode, parse_version, plain, version_text};
-pub(crate) use history::{AboutLine, parse_line, short_line, whole_line};
+pub(crate) use fields::{body, decode, execution, parse_version, plain, version_text};
 pub(crate) use score::{created_at, next_priority, parse_score};

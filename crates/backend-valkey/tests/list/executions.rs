@@ -169,6 +169,7 @@ fn a_flow(like: &Execution, tags: Arc<Tags>) -> Flow {
         cancelling: false,
         delete_requested: false,
         deleting: false,
+        carried: Default::default(),
     }
 }
 

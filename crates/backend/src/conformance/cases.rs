@@ -29,6 +29,11 @@ macro_rules! conformance_cases {
                 a_blob_of_an_execution_that_does_not_exist_is_not_kept,
                 a_blob_goes_with_its_execution,
             }
+            later {
+                what_is_not_known_comes_back_as_it_was_written,
+                a_hand_out_leaves_what_is_not_known,
+                what_is_not_known_of_an_attempt_goes_where_the_attempt_goes,
+            }
             load {
                 what_does_not_exist_is_absent,
                 loads_are_answered_in_order_and_each_from_its_own_partition,

@@ -27,6 +27,7 @@ mod frames;
 mod generations;
 mod guards;
 mod hints;
+mod later;
 mod list;
 mod load;
 mod model;

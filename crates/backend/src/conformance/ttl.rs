@@ -78,6 +78,7 @@ fn key_record() -> Record {
         key: key("order-1"),
         execution_id: ExecutionId::new(0, uuid::Uuid::from_u128(1)),
         content_digest: "digest".to_owned(),
+        carried: Default::default(),
     })
 }
 

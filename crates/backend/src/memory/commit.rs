@@ -140,7 +140,8 @@ impl Store {
     pub(super) fn put(&mut self, at: Partition, put: Put, tag: Tag) {
         let version = put.expected.map_or(Version::first(tag), |found| found.next(tag));
         let expires_at = put.ttl.map(|ttl| self.now + ttl);
-        self.write(at, put.record, version, expires_at);
+        let record = self.remembered(put.record);
+        self.write(at, record, version, expires_at);
     }
 
     /// Moves counters; answers their new values.

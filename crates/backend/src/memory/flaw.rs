@@ -9,7 +9,7 @@ use ff_core::id::ExecutionId;
 use ff_core::machine::claim::Reserved;
 use ff_core::machine::placement::Score;
 use ff_core::payload::Payload;
-use ff_core::record::RecordKey;
+use ff_core::record::{Record, RecordKey, Stored};
 use ff_core::time::{Duration, Timestamp};
 
 use super::commit::{Role, expectations};
@@ -38,6 +38,8 @@ macro_rules! flaws {
 flaws! {
     /// Time does not pass.
     ClockStandsStill,
+    /// What a later version wrote is dropped when an execution is written.
+    LaterMembersForgotten,
     /// Guards are not compared.
     IgnoreGuards,
     /// Versions of replaced and deleted records are not compared.
@@ -155,6 +157,16 @@ flaws! {
 }
 
 impl Store {
+    /// What is written of a record.
+    pub(super) fn remembered(&self, mut record: Record) -> Record {
+        if let Record::Execution(execution) = &mut record
+            && self.flawed(Flaw::LaterMembersForgotten)
+        {
+            execution.carry(Default::default());
+        }
+        record
+    }
+
     /// Whether a difference of versions goes unnoticed.
     pub(super) fn overlooks(&self, role: Role, expected: Option<Version>, found: Option<Version>) -> bool {
         match self.flaw {

@@ -65,7 +65,6 @@ pub struct ParentFence {
 
 /// One dependency of a new member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DependsOn {
     /// The edge's id; derived from the pair when absent.
     #[serde(default)]

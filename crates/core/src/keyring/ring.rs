@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::seal::{Message, Seal};
 use super::secret::Secret;
 use crate::name::Kid;
+use crate::record::Carried;
 use crate::time::Timestamp;
 
 /// One key of a ring.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RingKey {
     /// What it signs with.
     pub secret: Secret,
@@ -33,10 +33,12 @@ impl RingKey {
 pub struct KeyRing {
     pub(super) current: Kid,
     pub(super) keys: BTreeMap<Kid, RingKey>,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub(crate) carried: Carried,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct UncheckedRing {
     current: Kid,
     keys: BTreeMap<Kid, RingKey>,
@@ -48,7 +50,7 @@ impl TryFrom<UncheckedRing> for KeyRing {
     fn try_from(ring: UncheckedRing) -> Result<Self, Self::Error> {
         let UncheckedRing { current, keys } = ring;
         match keys.get(&current) {
-            Some(RingKey { valid_until: None, .. }) => Ok(Self { current, keys }),
+            Some(RingKey { valid_until: None, .. }) => Ok(Self::of(current, keys)),
             Some(_) => Err("the current key of the ring is in grace"),
             None => Err("the current key of the ring is not in it"),
         }
@@ -72,7 +74,15 @@ impl KeyRing {
             valid_until: None,
         };
         let keys = BTreeMap::from([(kid.clone(), key)]);
-        Self { current: kid, keys }
+        Self::of(kid, keys)
+    }
+
+    fn of(current: Kid, keys: BTreeMap<Kid, RingKey>) -> Self {
+        Self {
+            current,
+            keys,
+            carried: Carried::default(),
+        }
     }
 
     /// The key that signs now.

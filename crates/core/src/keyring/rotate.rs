@@ -17,7 +17,6 @@ const GRACE_MIN: Duration = Duration::from_secs(60);
 
 /// Makes a new key the current one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RotateWaitpointSecret {
     /// A name no key of the ring has.
     pub new_kid: Kid,
@@ -101,6 +100,7 @@ fn replace_current(ring: &KeyRing, command: &RotateWaitpointSecret, now: Timesta
     let (kept, removed): (BTreeMap<_, _>, BTreeMap<_, _>) = keys.into_iter().partition(|(_, key)| key.is_valid(now));
     let mut next = KeyRing::first(command.new_kid.clone(), command.new_secret.clone());
     next.keys.extend(kept);
+    next.carried = ring.carried.clone();
 
     let rotated = Rotated {
         status: RotationStatus::Rotated,

@@ -65,6 +65,7 @@ fn chosen(
             updated_at: change.now,
             usage,
             buffered: 0,
+            carried: Default::default(),
         })),
         WaitpointChoice::UsePending { waitpoint_id } => {
             let waitpoint = open_pending(change, *waitpoint_id, early)?;

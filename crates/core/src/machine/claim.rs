@@ -165,6 +165,7 @@ fn acquire(execution: &mut Execution, claimant: &Claimant, now: Timestamp) {
                 usage: Default::default(),
                 breached: Default::default(),
                 end: None,
+                carried: Default::default(),
             });
         }
     }

@@ -72,6 +72,7 @@ pub fn stage(
         join: EdgeGroupPolicy::default(),
         graph_revision,
         created_at: loaded.now(context),
+        carried: Default::default(),
     };
     let staged = Staged {
         edge_id: edge.id,

@@ -19,6 +19,7 @@ pub fn create(namespace: &Namespace, lane: &LaneId, lanes: usize, context: &Cont
         state: LaneState::Active,
         created_at: context.now,
         updated_at: context.now,
+        carried: Default::default(),
     })
 }
 

@@ -216,6 +216,7 @@ fn new_edge(
         join: EdgeGroupPolicy::default(),
         graph_revision,
         created_at: context.now,
+        carried: Default::default(),
     }
 }
 

@@ -109,5 +109,6 @@ fn timeout_signal(change: &Change<'_>, suspension_id: SuspensionId) -> Signal {
         effect: SignalEffect::ResumeConditionSatisfied,
         payload_bytes: 0,
         buffered_after: None,
+        carried: Default::default(),
     }
 }

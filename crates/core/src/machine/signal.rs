@@ -224,6 +224,7 @@ fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -
         effect: SignalEffect::BufferedForPendingWaitpoint,
         payload_bytes: command.payload.len() as u64,
         buffered_after: None,
+        carried: Default::default(),
     }
 }
 
@@ -250,6 +251,7 @@ fn keep(change: &mut Change<'_>, signal: Signal, command: &DeliverSignal) {
             execution_id,
             key: key.clone(),
             signal_id: signal.id,
+            carried: Default::default(),
         };
         let window = change.after.definition.policy.dedup_window();
         change.draft.create_for(Record::SignalKey(record), window);

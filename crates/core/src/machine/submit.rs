@@ -179,6 +179,7 @@ fn submission_key(command: &CreateExecution, execution: &Execution) -> Option<Su
         key: command.idempotency_key.clone()?,
         execution_id: execution.id,
         content_digest: execution.definition.content_digest.clone(),
+        carried: Default::default(),
     })
 }
 
@@ -248,5 +249,6 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
         reports: ReportLog::default(),
         outbox: Vec::new(),
         follow_ups: FollowUps::default(),
+        carried: Default::default(),
     }
 }

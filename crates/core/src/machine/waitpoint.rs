@@ -58,6 +58,7 @@ pub fn create_pending(
             expires_at: now + command.expires_in,
         },
         buffered: 0,
+        carried: Default::default(),
     };
     let pending = PendingWaitpoint {
         waitpoint: waitpoint.reference(),

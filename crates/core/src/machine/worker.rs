@@ -35,6 +35,7 @@ pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &C
         registered_at: live.map_or(context.now, |worker| worker.registered_at),
         seen_at: context.now,
         ttl,
+        carried: Default::default(),
     })
 }
 

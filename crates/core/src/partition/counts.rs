@@ -25,7 +25,6 @@ pub struct PartitionCounts {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct UncheckedCounts {
     flow: u16,
     budget: u16,

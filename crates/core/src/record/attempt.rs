@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::BreachKind;
+use super::{BreachKind, Carried};
 use crate::id::{AttemptId, BudgetId};
 use crate::machine::step::ClosedReason;
 use crate::name::{Category, Dimension, WorkerId, WorkerInstanceId};
@@ -20,14 +20,17 @@ pub struct Attempt {
     /// Why it started.
     pub kind: AttemptKind,
     /// Who runs it, or ran it last.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// In which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// Epoch of its latest lease.
     pub lease_epoch: u64,
     /// When it first got a lease.
     pub started_at: Timestamp,
     /// Time of its leases that were confirmed and have ended.
+    #[serde(rename = "leased_ms")]
     pub leased: Duration,
     /// Fallback tier it runs on.
     pub tier: u32,
@@ -40,6 +43,9 @@ pub struct Attempt {
     /// How it ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<AttemptEnd>,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// Why an attempt started.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockedIn, RequestLog};
+use super::{BlockedIn, Carried, RequestLog};
 use crate::digest::Digest;
 use crate::id::BudgetId;
 use crate::name::{Dimension, Namespace};
@@ -59,11 +59,14 @@ pub struct Budget {
     pub blocked_in: BlockedIn,
     /// The last requests that have no identity of their own.
     pub requests: RequestLog,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// The limits of one dimension; absent is no limit, 0 is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Limits {
     /// Usage above it is reported.
     #[serde(skip_serializing_if = "Option::is_none")]

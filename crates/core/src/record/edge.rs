@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CounterKey, GroupCounter, OutcomeKind};
+use super::{Carried, CounterKey, GroupCounter, OutcomeKind};
 use crate::digest::Digest;
 use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::DataRef;
@@ -12,6 +12,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
     /// Its name.
+    #[serde(rename = "edge_id")]
     pub id: EdgeId,
     /// The graph it is part of.
     pub flow_id: FlowId,
@@ -20,6 +21,7 @@ pub struct Edge {
     /// What waits.
     pub downstream: ExecutionId,
     /// Which end counts as success.
+    #[serde(rename = "dependency_kind")]
     pub kind: DependencyKind,
     /// The name under which the downstream is handed the upstream's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +35,9 @@ pub struct Edge {
     pub graph_revision: u64,
     /// When it was staged.
     pub created_at: Timestamp,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// Which ends of an upstream satisfy an edge.
@@ -97,7 +102,7 @@ impl EdgeState {
 
 /// How the inbound edges of one downstream join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum EdgeGroupPolicy {
     /// Every upstream.
     #[default]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, AttemptKind, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint, ReportLog,
-    RequestLog, Resumed, Success, Suspension, is_default,
+    Attempt, AttemptKind, Carried, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint,
+    ReportLog, RequestLog, Resumed, Success, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
@@ -80,6 +80,9 @@ pub struct Execution {
     /// Work this record still owes to others.
     #[serde(default, skip_serializing_if = "is_default")]
     pub follow_ups: FollowUps,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// What was submitted. Frozen.
@@ -88,16 +91,18 @@ pub struct Definition {
     /// The tenant.
     pub namespace: Namespace,
     /// The queue.
+    #[serde(rename = "lane_id")]
     pub lane: LaneId,
     /// Which handler runs it.
+    #[serde(rename = "execution_kind")]
     pub kind: ExecutionKind,
     /// Who submitted it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "creator_identity", default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<Identity>,
     /// When.
     pub created_at: Timestamp,
     /// The flow it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "flow_id", default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowId>,
     /// The key it was submitted under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,7 +162,7 @@ pub struct NextClaim {
     /// Fallback tier.
     pub tier: u32,
     /// Time under confirmed leases the attempt has left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "timeout_ms", default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// It comes back from a satisfied suspension.
     #[serde(default, skip_serializing_if = "is_default")]

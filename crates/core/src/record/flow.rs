@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Tags, is_default};
+use super::{Carried, Tags, is_default};
 use crate::id::FlowId;
 use crate::name::{FlowKind, Namespace};
 use crate::policy::Retention;
@@ -18,6 +18,7 @@ pub struct Flow {
     /// The tenant.
     pub namespace: Namespace,
     /// What kind of graph it is.
+    #[serde(rename = "flow_kind")]
     pub kind: FlowKind,
     /// The user's labels.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -35,6 +36,7 @@ pub struct Flow {
     pub graph_revision: u64,
     /// How long it is kept after its last member ended: as long as it was created for, or as the longest kept of the
     /// executions that were added to it.
+    #[serde(rename = "retention_ms")]
     pub retention: Retention,
     /// Its cancellation, once asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,10 +63,13 @@ pub struct Flow {
     /// Its retention is over and its members are being deleted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub deleting: bool,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// Decides whether members may be added and claimed. Its version moves only with its state, so that every lease commit
-/// can guard on it without conflicting.
+/// can guard on it without conflicting. It stays a name and a word: what else is to be said of a flow is said on the flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// Whose gate it is.

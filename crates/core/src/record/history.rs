@@ -14,7 +14,7 @@ pub struct HistoryLine {
     /// The tenant.
     pub namespace: Namespace,
     /// The execution's queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "lane_id", default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
     /// The flow the execution belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,15 +80,18 @@ macro_rules! happenings {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Happening {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+            /// Something a later version tells of, which this one has no word for.
+            #[serde(other, rename = "unknown")]
+            Unknown,
         }
 
         impl Happening {
-            /// Everything that can happen.
+            /// Everything there is a word for.
             pub const ALL: &[Happening] = &[$(Happening::$variant,)+];
 
             /// The name as it appears in histories and events.
             pub const fn as_str(self) -> &'static str {
-                match self { $(Happening::$variant => $text,)+ }
+                match self { $(Happening::$variant => $text,)+ Happening::Unknown => "unknown" }
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, Edge, Execution, Flow, Gate, Signal, SignalKeyRecord, Waitpoint};
+use super::{Attempt, Carried, Edge, Execution, Flow, Gate, Signal, SignalKeyRecord, Waitpoint};
 use crate::id::{EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
 use crate::name::{IdempotencyKey, Namespace};
 use crate::state::PublicState;
@@ -74,6 +74,9 @@ pub struct SubmissionKeyRecord {
     pub execution_id: ExecutionId,
     /// Digest of what was submitted, to say whether a repetition differs.
     pub content_digest: String,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 impl Record {

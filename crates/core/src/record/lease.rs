@@ -18,14 +18,17 @@ pub struct Lease {
     /// The execution's epoch when it was taken.
     pub epoch: u64,
     /// Whose it is.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// Which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// When it was taken.
     pub acquired_at: Timestamp,
     /// When it ends unless renewed.
     pub expires_at: Timestamp,
     /// How long a renewal lasts.
+    #[serde(rename = "ttl_ms")]
     pub ttl: Duration,
     /// When the attempt's leased time is used up; it counts once the lease is confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +40,7 @@ pub struct Lease {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reclaim_at: Option<Timestamp>,
     /// The grant it came of, which is also the key of its quota slot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "grant_id", default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<GrantId>,
     /// Budgets that asked its holder to stop, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -83,8 +86,10 @@ pub struct Grant {
     /// Its id, and the key of the quota slot taken for it.
     pub id: GrantId,
     /// Who may redeem it.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// Which process slot may.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// Until when.
     pub expires_at: Timestamp,

@@ -14,6 +14,8 @@ mod lease;
 mod outcome;
 mod quota;
 mod requests;
+mod short_line;
+pub mod stored;
 mod suspension;
 mod waitpoint;
 mod worker;
@@ -38,6 +40,8 @@ pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOper
 pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Place, Promise, QuotaPolicy, QuotaUsage, Recent, Slot};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};
+pub use short_line::{AboutLines, ShortLine};
+pub use stored::{Carried, Stored};
 pub use suspension::{
     Distinct, Matcher, NodeProgress, ReasonCode, ResumeCondition, Resumed, ResumedBy, Suspension, TimeoutBehavior,
     WaitpointRef,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::BlockedIn;
+use super::{BlockedIn, Carried};
 use crate::digest::Digest;
 use crate::id::{ExecutionId, GrantId, QuotaPolicyId};
 use crate::name::Namespace;
@@ -43,6 +43,9 @@ pub struct QuotaPolicy {
     pub continuing_in: BlockedIn,
     /// Room that released work is on its way to take.
     pub promise: Option<Promise>,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// Room kept for work that was released but not admitted yet, so that nobody else is released into it.

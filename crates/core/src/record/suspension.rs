@@ -19,6 +19,7 @@ pub struct Suspension {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waitpoints: Vec<WaitpointRef>,
     /// What must hold for the execution to go on.
+    #[serde(rename = "resume_condition")]
     pub condition: ResumeCondition,
     /// What has arrived, per leaf of the condition in reading order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,6 +37,7 @@ pub struct Suspension {
     /// What happens then.
     pub timeout_behavior: TimeoutBehavior,
     /// Pause between the condition holding and the execution being eligible.
+    #[serde(rename = "resume_delay_ms")]
     pub resume_delay: Duration,
     /// The timeout passed and a person was called.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -46,8 +48,10 @@ pub struct Suspension {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitpointRef {
     /// The waitpoint's record.
+    #[serde(rename = "waitpoint_id")]
     pub id: WaitpointId,
     /// The worker's own name for it.
+    #[serde(rename = "waitpoint_key")]
     pub key: WaitpointKey,
     /// When it was made.
     pub created_at: Timestamp,
@@ -55,7 +59,7 @@ pub struct WaitpointRef {
 
 /// What must hold for a suspended execution to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum ResumeCondition {
     /// One signal at one waitpoint.
     Single {
@@ -86,7 +90,7 @@ pub enum ResumeCondition {
 
 /// Which signals a condition counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum Matcher {
     /// Only signals of this name.
     ByName(SignalName),

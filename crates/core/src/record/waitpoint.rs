@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{WaitpointRef, is_default};
+use super::{Carried, WaitpointRef, is_default};
 use crate::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
 use crate::name::{IdempotencyKey, Identity, SignalName, WaitpointKey};
 use crate::time::Timestamp;
@@ -25,6 +25,9 @@ pub struct Waitpoint {
     /// How many signals arrived while it was pending. They know it, so that one more costs no more than the first.
     #[serde(default, skip_serializing_if = "is_default")]
     pub buffered: u64,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// What became of a waitpoint.
@@ -101,6 +104,9 @@ pub struct Signal {
     /// How many had arrived at its waitpoint before it, if that was pending then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffered_after: Option<u64>,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 impl Signal {
@@ -133,4 +139,7 @@ pub struct SignalKeyRecord {
     pub key: IdempotencyKey,
     /// The signal first accepted under it.
     pub signal_id: SignalId,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::Carried;
 use crate::capability::CapabilitySet;
 use crate::command::submit::LaneState;
 use crate::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -14,8 +15,10 @@ pub struct Worker {
     /// The tenant it works for.
     pub namespace: Namespace,
     /// The logical worker.
+    #[serde(rename = "worker_id")]
     pub worker: WorkerId,
     /// Which process slot.
+    #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
     /// Which start of the process.
     pub incarnation: Incarnation,
@@ -28,7 +31,11 @@ pub struct Worker {
     /// When it was last heard of.
     pub seen_at: Timestamp,
     /// How long after that it counts as gone.
+    #[serde(rename = "ttl_ms")]
     pub ttl: Duration,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }
 
 /// Names one start of a worker process.
@@ -54,6 +61,7 @@ pub struct Lane {
     /// The tenant.
     pub namespace: Namespace,
     /// Its name.
+    #[serde(rename = "lane_id")]
     pub lane: LaneId,
     /// Whether it accepts and hands out.
     pub state: LaneState,
@@ -61,4 +69,7 @@ pub struct Lane {
     pub created_at: Timestamp,
     /// When its state last changed.
     pub updated_at: Timestamp,
+    /// What a later format holds besides.
+    #[serde(skip)]
+    pub carried: Carried,
 }

@@ -7,6 +7,7 @@ use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
 use ff_core::fabric::Result;
 use ff_core::keyring::{KeyRing, RotateWaitpointSecret, Rotated, Secret, rotate};
 use ff_core::name::Kid;
+use ff_core::record::stored;
 use ff_core::time::Timestamp;
 
 use super::{BELIEVED_FOR, names};
@@ -112,7 +113,7 @@ impl Engine {
 
     /// Writes the ring if it is still what was expected; `None` when it is not.
     async fn write_ring(&self, ring: &KeyRing, expected: Expected) -> Result<Option<Read>> {
-        let value = serde_json::to_value(ring).map_err(|_| internal("the signing keys have no JSON form"))?;
+        let value = stored::write_value(ring).map_err(|_| internal("the signing keys have no JSON form"))?;
         let put = SettingsOp::Put {
             key: names::KEYS.to_owned(),
             value,
@@ -127,8 +128,7 @@ impl Engine {
 
     fn learn_ring(&self, setting: Setting) -> Result<Read> {
         // The text of a parse error may hold the secret.
-        let ring =
-            serde_json::from_value(setting.value).map_err(|_| internal("the stored signing keys are damaged"))?;
+        let ring = stored::read_value(setting.value).map_err(|_| internal("the stored signing keys are damaged"))?;
         let read = Read {
             ring: Arc::new(ring),
             revision: setting.revision,

@@ -13,6 +13,7 @@ use ff_core::limits::LANES_MAX;
 use ff_core::machine::lane;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::Lane;
+use ff_core::record::stored;
 
 use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
@@ -139,11 +140,11 @@ impl Engine {
 }
 
 fn parse(setting: &Setting) -> Result<Lane> {
-    serde_json::from_value(setting.value.clone()).map_err(|error| internal(&format!("{}: {error}", setting.key)))
+    stored::read_value(setting.value.clone()).map_err(|error| internal(&format!("{}: {error}", setting.key)))
 }
 
 fn put(key: String, lane: &Lane, expected: Expected) -> Result<SettingsOp> {
-    let value = serde_json::to_value(lane).map_err(|error| internal(&error.to_string()))?;
+    let value = stored::write_value(lane).map_err(|error| internal(&error.to_string()))?;
     Ok(SettingsOp::Put {
         key,
         value,

@@ -15,6 +15,7 @@ use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::{Context, worker};
 use ff_core::name::{Namespace, WorkerInstanceId};
+use ff_core::record::stored;
 use ff_core::record::{Incarnation, Worker};
 use uuid::Uuid;
 
@@ -216,11 +217,11 @@ fn expected(found: Option<&Registration>) -> Expected {
 }
 
 fn parse(setting: &Setting) -> Result<Worker> {
-    serde_json::from_value(setting.value.clone()).map_err(|error| internal(&format!("{}: {error}", setting.key)))
+    stored::read_value(setting.value.clone()).map_err(|error| internal(&format!("{}: {error}", setting.key)))
 }
 
 fn put(key: String, worker: &Worker, expected: Expected) -> Result<SettingsOp> {
-    let value = serde_json::to_value(worker).map_err(|error| internal(&error.to_string()))?;
+    let value = stored::write_value(worker).map_err(|error| internal(&error.to_string()))?;
     Ok(SettingsOp::Put {
         key,
         value,

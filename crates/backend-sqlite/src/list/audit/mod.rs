@@ -16,7 +16,7 @@ use super::{Found, VISITED_MAX};
 use crate::error::if_readable;
 use crate::key::{execution_id, index};
 use crate::queues::parse;
-use crate::record::{from_json, gate_state};
+use crate::record::{from_stored, gate_state};
 
 /// The kinds of records, each in a table of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -136,21 +136,21 @@ impl Place {
 
     fn record(&self, body: &str) -> rusqlite::Result<Record> {
         Ok(match self.kind {
-            Kind::Execution => Record::Execution(from_json(body)?),
+            Kind::Execution => Record::Execution(Box::new(from_stored(body)?)),
             Kind::Attempt => {
                 let partition = u16::try_from(self.partition).unwrap_or_default();
-                Record::Attempt(execution_id(&self.owner, partition)?, from_json(body)?)
+                Record::Attempt(execution_id(&self.owner, partition)?, Box::new(from_stored(body)?))
             }
-            Kind::Waitpoint => Record::Waitpoint(from_json(body)?),
-            Kind::Signal => Record::Signal(from_json(body)?),
-            Kind::IdempotencyKey if self.owner.starts_with("signals:") => Record::SignalKey(from_json(body)?),
-            Kind::IdempotencyKey => Record::SubmissionKey(from_json(body)?),
-            Kind::Flow => Record::Flow(from_json(body)?),
+            Kind::Waitpoint => Record::Waitpoint(Box::new(from_stored(body)?)),
+            Kind::Signal => Record::Signal(Box::new(from_stored(body)?)),
+            Kind::IdempotencyKey if self.owner.starts_with("signals:") => Record::SignalKey(from_stored(body)?),
+            Kind::IdempotencyKey => Record::SubmissionKey(from_stored(body)?),
+            Kind::Flow => Record::Flow(Box::new(from_stored(body)?)),
             Kind::Gate => Record::Gate(Gate {
                 flow_id: parse(&self.owner)?,
                 state: gate_state(body)?,
             }),
-            Kind::Edge => Record::Edge(from_json(body)?),
+            Kind::Edge => Record::Edge(Box::new(from_stored(body)?)),
         })
     }
 }

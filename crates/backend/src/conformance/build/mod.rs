@@ -2,6 +2,8 @@
 
 mod ask;
 mod feed;
+#[cfg(test)]
+mod golden;
 mod random;
 mod records;
 mod store;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ff_core::capability::CapabilitySet;
 use ff_core::command::submit::CreateExecution;
 use ff_core::digest::{Digest, LeaseDigest};
 use ff_core::id::{
@@ -14,13 +15,16 @@ use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
     WorkerId, WorkerInstanceId,
 };
-use ff_core::policy::Retention;
+use ff_core::policy::{
+    Backoff, FallbackPolicy, FallbackTier, Never, Policy, Retention, RetryPolicy, RoutingRequirements, StreamPolicy,
+    SuspensionPolicy, TimeoutPolicy,
+};
 use ff_core::record::{
     Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, BreachKind, BudgetStop, CancelFlowPolicy, CancelSource,
-    Cause, Counts, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy, EdgeState,
-    Effect, EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState, Grant,
-    Hold, IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied, Outcome,
-    OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
+    Cause, Counts, Definition, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy,
+    EdgeState, Effect, EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState,
+    Grant, Hold, IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied,
+    Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
     ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest,
     SubmissionKeyRecord, Success, Suspension, Tags, TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef,
     WaitpointUse,
@@ -50,6 +54,7 @@ pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
         cancelling: false,
         delete_requested: false,
         deleting: false,
+        carried: Default::default(),
     }
 }
 
@@ -66,6 +71,7 @@ pub(crate) fn edge(id: EdgeId, flow_id: FlowId, ends: (ExecutionId, ExecutionId)
         join: EdgeGroupPolicy::AllOf,
         graph_revision: 1,
         created_at: Timestamp::from_millis(1),
+        carried: Default::default(),
     }
 }
 
@@ -79,6 +85,7 @@ pub(crate) fn waitpoint(id: WaitpointId, execution_id: ExecutionId, expires_at: 
         updated_at: Timestamp::from_millis(2),
         usage: WaitpointUse::Pending { expires_at },
         buffered: 0,
+        carried: Default::default(),
     }
 }
 
@@ -99,6 +106,7 @@ pub(crate) fn signal(id: SignalId, execution_id: ExecutionId) -> Signal {
         effect: SignalEffect::AppendedToWaitpoint,
         payload_bytes: (1 << 53) - 1,
         buffered_after: Some((1 << 53) - 1),
+        carried: Default::default(),
     }
 }
 
@@ -136,6 +144,7 @@ pub(crate) async fn every_record(store: &Store<'_>) -> Vec<Record> {
             execution_id,
             key: key("signal"),
             signal_id: SignalId::from_uuid(store.uuid()),
+            carried: Default::default(),
         }),
     ];
     records.extend(submission_keys(store, flow_id));
@@ -202,12 +211,71 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
         requests: requests(store),
         reports: reports(store),
         outbox: effects(store),
+        definition: Arc::new(Definition {
+            namespace: base.definition.namespace.clone(),
+            lane: base.definition.lane.clone(),
+            kind: base.definition.kind.clone(),
+            creator: Some(Identity::parse("größe").expect("an identity")),
+            created_at: base.definition.created_at,
+            flow: None,
+            idempotency_key: Some(key("submission")),
+            execution_deadline_at: Some(Timestamp::MAX),
+            policy: policy(store),
+            content_digest: "digest".to_owned(),
+            input_bytes: (1 << 53) - 1,
+        }),
+        carried: Default::default(),
+        id: base.id,
+        phase: base.phase.clone(),
         follow_ups: FollowUps {
             resolve_edges: true,
             cancel_siblings: true,
             reopen_edges: true,
         },
-        ..base.clone()
+    }
+}
+
+fn policy(store: &Store<'_>) -> Policy {
+    Policy {
+        retry_policy: Some(RetryPolicy {
+            max_retries: 7,
+            backoff: Backoff::Exponential {
+                initial_delay: Duration::from_millis(1),
+                max_delay: Duration::from_millis(2),
+                multiplier: 1.5,
+                jitter: true,
+            },
+            retryable_categories: Some([Category::infra_crash()].into()),
+        }),
+        timeout_policy: Some(TimeoutPolicy {
+            attempt_timeout: Some(Duration::from_millis(3)),
+            execution_deadline: Some(Duration::from_millis(4)),
+        }),
+        suspension_policy: Some(SuspensionPolicy {
+            default_timeout: Some(Duration::from_millis(5)),
+            timeout_behavior: Some(TimeoutBehavior::AutoResumeWithTimeoutSignal),
+        }),
+        fallback_policy: Some(FallbackPolicy {
+            tiers: vec![FallbackTier {
+                provider: "one".to_owned(),
+                model: "large".to_owned(),
+                timeout: Some(Duration::from_millis(6)),
+            }],
+        }),
+        max_reclaim_count: Some(8),
+        max_replay_count: Some(9),
+        budget_ids: [BudgetId::from_uuid(store.uuid())].into(),
+        quota_policy_id: Some(QuotaPolicyId::from_uuid(store.uuid())),
+        routing_requirements: RoutingRequirements {
+            required_capabilities: CapabilitySet::parse(["gpu"]).expect("capabilities"),
+        },
+        dedup_window: Some(Duration::from_millis(10)),
+        stream_policy: Some(StreamPolicy {
+            retention_maxlen: 11,
+            retention_ttl: Some(Duration::from_millis(12)),
+        }),
+        retention: Some(Retention::Forever(Never::Never)),
+        max_signals_per_execution: Some(13),
     }
 }
 
@@ -334,6 +402,7 @@ fn attempt(store: &Store<'_>) -> Attempt {
             closed: ClosedReason::Reclaimed,
             failure: Some(failure()),
         }),
+        carried: Default::default(),
     }
 }
 
@@ -355,7 +424,12 @@ fn full_flow(id: FlowId) -> Flow {
         tags: Arc::new(tags()),
         graph_revision: (1 << 53) - 1,
         cancellation: Some(cancellation),
+        populated: true,
         in_use: true,
+        opening: true,
+        cancelling: true,
+        delete_requested: true,
+        deleting: true,
         ended_at: Some(Timestamp::from_millis(21)),
         ..flow(id, Timestamp::from_millis(22))
     }
@@ -372,6 +446,7 @@ fn submission_keys(store: &Store<'_>, flow_id: FlowId) -> Vec<Record> {
             key: key("submission"),
             execution_id: store.id(),
             content_digest: "digest".to_owned(),
+            carried: Default::default(),
         })
     };
     scopes.map(record).into()
@@ -485,11 +560,11 @@ pub(crate) fn tagged(command: CreateExecution, tag: (&str, &str)) -> CreateExecu
     }
 }
 
-fn worker() -> WorkerId {
+pub(super) fn worker() -> WorkerId {
     WorkerId::parse("arbeiter-ü").expect("a worker")
 }
 
-fn instance() -> WorkerInstanceId {
+pub(super) fn instance() -> WorkerInstanceId {
     WorkerInstanceId::parse("arbeiter-ü/1").expect("an instance")
 }
 

@@ -52,6 +52,7 @@ pub fn create(
         deleted_at: None,
         blocked_in: BlockedIn::default(),
         requests: RequestLog::default(),
+        carried: Default::default(),
     });
     Ok(BudgetCreated::Created)
 }

@@ -120,6 +120,7 @@ fn new_flow(command: &CreateFlow, id: FlowId, content_digest: String, now: Times
         cancelling: false,
         delete_requested: false,
         deleting: false,
+        carried: Default::default(),
     }
 }
 

@@ -43,6 +43,7 @@ pub fn create(
         blocked_in: BlockedIn::default(),
         continuing_in: BlockedIn::default(),
         promise: None,
+        carried: Default::default(),
     };
     check(&policy)?;
     let Some(existing) = slot.as_ref().map(|existing| &existing.policy) else {

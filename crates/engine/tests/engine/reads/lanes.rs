@@ -51,6 +51,7 @@ async fn lanes_with_work_and_lanes_that_were_only_set_are_listed_together() {
                 state,
                 created_at: stage.now(),
                 updated_at: stage.now(),
+                carried: Default::default(),
             })
             .await;
     }

@@ -234,6 +234,7 @@ impl Stage {
             state,
             created_at: self.now(),
             updated_at: self.now(),
+            carried: Default::default(),
         })
         .await;
     }

@@ -184,6 +184,7 @@ async fn set_lane(store: &Store, state: LaneState) {
         state,
         created_at: START,
         updated_at: START,
+        carried: Default::default(),
     };
     let put = SettingsOp::Put {
         key: "lane/default/default".to_owned(),
@@ -405,6 +406,7 @@ fn edge(store: &Store, flow_id: FlowId, ends: (ExecutionId, ExecutionId), name: 
         join: EdgeGroupPolicy::AllOf,
         graph_revision: 1,
         created_at: START,
+        carried: Default::default(),
     }
 }
 
@@ -428,6 +430,7 @@ fn flow_records(id: FlowId, state: GateState) -> [Record; 2] {
         cancelling: false,
         delete_requested: false,
         deleting: false,
+        carried: Default::default(),
     };
     let gate = Gate { flow_id: id, state };
     [Record::from(flow), Record::from(gate)]
@@ -449,5 +452,6 @@ fn signal(execution_id: ExecutionId, id: SignalId) -> Signal {
         effect: SignalEffect::ResumeConditionSatisfied,
         payload_bytes: 36,
         buffered_after: None,
+        carried: Default::default(),
     }
 }

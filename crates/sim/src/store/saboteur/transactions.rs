@@ -83,6 +83,7 @@ impl Saboteur {
             key: IdempotencyKey::parse(key).expect("a good key"),
             execution_id: ExecutionId::new(transaction.partition.index, self.luck.uuid()),
             content_digest: String::new(),
+            carried: Default::default(),
         };
         Put {
             record: Record::SubmissionKey(record),
