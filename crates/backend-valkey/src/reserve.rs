@@ -9,7 +9,7 @@ use ff_core::capability::Signature;
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
 use ff_core::machine::claim::{Claimant, HandOut, gate_passes};
 use ff_core::partition::Partition;
-use ff_core::record::{Actor, Cause, Execution, Gate};
+use ff_core::record::{Actor, Cause, Gate};
 use ff_core::time::Timestamp;
 use futures::future::join_all;
 use redis::Value;

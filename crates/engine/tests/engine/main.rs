@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
+mod behind;
 mod cluster;
 mod costs;
 mod differential;
@@ -15,8 +16,10 @@ mod rows;
 mod sched;
 mod suite_memory;
 mod suite_sqlite;
+mod suite_upgrade;
 mod suite_valkey;
 mod suite_wire;
 mod support;
 mod trips;
 mod unreadable;
+mod upgrade;
