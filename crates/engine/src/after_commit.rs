@@ -54,7 +54,7 @@ impl Engine {
     fn wake_claims(&self, execution: &Execution) {
         if execution.runnable().is_some() && matches!(placement(execution), Placement::Eligible { .. }) {
             let definition = &execution.definition;
-            self.shared.desks.wake(&definition.namespace, &definition.lane);
+            self.shared.claim_queues.wake(&definition.namespace, &definition.lane);
         }
     }
 

@@ -26,7 +26,7 @@ use crate::ops::{Parked, Throughput};
 use crate::pump::Pump;
 use crate::pump::follow_up::Places;
 use crate::record_locks::RecordLocks;
-use crate::scheduler::{Causes, Desks};
+use crate::scheduler::{Causes, ClaimQueues};
 use crate::store::Store;
 use crate::tries::Tries;
 use crate::waiters::Waiters;
@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     /// Woken when the feed of a partition grew.
     pub(crate) feeds: Waiters<Partition>,
     /// Claims that wait for work.
-    pub(crate) desks: Desks,
+    pub(crate) claim_queues: ClaimQueues,
     /// Budgets and quotas known to be closed.
     pub(crate) causes: Causes,
     /// What the pump has in hand.
@@ -241,7 +241,7 @@ impl Engine {
                 directory: Directory::default(),
                 streams: Waiters::default(),
                 feeds: Waiters::default(),
-                desks: Desks::default(),
+                claim_queues: ClaimQueues::default(),
                 causes: Causes::default(),
                 pump: Pump::default(),
                 places: Places::default(),

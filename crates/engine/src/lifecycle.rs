@@ -58,7 +58,7 @@ impl Engine {
     /// to other replicas. What was under way is not lost: it is due until somebody does it.
     pub async fn stop(&self) {
         self.shared.lifecycle.stopping.send_replace(true);
-        self.shared.desks.close();
+        self.shared.claim_queues.close();
         self.shared.streams.wake_all();
         self.shared.feeds.wake_all();
         let ends = std::mem::take(
@@ -119,7 +119,7 @@ impl Engine {
     fn hear(&self, hint: Hint) {
         let shared = &self.shared;
         match hint {
-            Hint::Eligible { namespace, lane, .. } => shared.desks.wake(&namespace, &lane),
+            Hint::Eligible { namespace, lane, .. } => shared.claim_queues.wake(&namespace, &lane),
             Hint::Due { partition, at } => self.expect_due(partition, at),
             Hint::Stream {
                 execution_id,
@@ -136,7 +136,7 @@ impl Engine {
             Hint::Setting(key) => {
                 shared.directory.setting_changed(&key);
                 if key.starts_with("lane/") {
-                    shared.desks.wake_all();
+                    shared.claim_queues.wake_all();
                 }
             }
             Hint::Missed => self.look_everywhere(),
@@ -155,7 +155,7 @@ impl Engine {
         let shared = &self.shared;
         shared.directory.forget_all();
         shared.causes.forget_all();
-        shared.desks.wake_all();
+        shared.claim_queues.wake_all();
         shared.streams.wake_all();
         shared.feeds.wake_all();
         self.look_again();

@@ -57,7 +57,7 @@ pub(crate) async fn set_lane_state(engine: &Engine, command: SetLaneState) -> Re
     let changed = engine.change_lane(&command).await?;
     if command.state.hands_out() {
         // Also when it was so already: whoever changed it may not have come to this line.
-        engine.shared.desks.wake(&command.namespace, &command.lane_id);
+        engine.shared.claim_queues.wake(&command.namespace, &command.lane_id);
     }
     Ok(changed)
 }

@@ -113,7 +113,7 @@ impl Engine {
         }
         self.shared.pump.agenda.ask();
         self.shared.pump.poison.watch_anew();
-        self.shared.desks.wake_all();
+        self.shared.claim_queues.wake_all();
         if let Some(now) = self.store().latest() {
             self.shared.leases.forget_ended(now);
         }

@@ -43,12 +43,14 @@ impl Engine {
             .iter()
             .filter(|(candidate, refused)| is_marked(candidate, refused.refusal.cause));
         let blocked = join_all(marked.map(|(candidate, refused)| self.block_one(candidate, refused))).await;
-        let looked = oldest_generations(refused).into_iter();
-        let looked = looked.map(|(cause, generation)| async move {
-            let moved = self.look_again_at(cause, generation, &places(refused, cause)).await;
+        let checks = oldest_generations(refused).into_iter();
+        let checks = checks.map(|(cause, generation)| async move {
+            let moved = self
+                .check_generation_again(cause, generation, &blocked_partitions(refused, cause))
+                .await;
             moved.then_some(cause)
         });
-        let moved = join_all(looked).await.into_iter().flatten().collect();
+        let moved = join_all(checks).await.into_iter().flatten().collect();
         let failed = blocked.into_iter().filter_map(Result::err);
         let fault = unmarked.into_values().chain(failed).next();
         Blocked { fault, moved }
@@ -63,7 +65,7 @@ impl Engine {
             if let Cause::Budget(id) = refusal.cause
                 && causes.move_queues(id)
             {
-                self.call_attention_to(refusal.cause);
+                self.mark_due_soon(refusal.cause);
             }
         }
     }
@@ -102,7 +104,12 @@ impl Engine {
     }
 
     /// Reads the generation of a cause again, after work was blocked because of it; whether it moved.
-    async fn look_again_at(&self, cause: Cause, generation: u64, blocked: &BTreeSet<(Partition, bool)>) -> bool {
+    async fn check_generation_again(
+        &self,
+        cause: Cause,
+        generation: u64,
+        blocked: &BTreeSet<(Partition, bool)>,
+    ) -> bool {
         let found = match cause {
             Cause::Budget(id) => self
                 .view_of_budget(id)
@@ -116,13 +123,13 @@ impl Engine {
                 self.shared.causes.moved(cause);
                 if let Err(refusal) = self.release_cause(cause, blocked).await {
                     tracing::warn!(?cause, %refusal, "what a cause no longer blocks could not be let go; the sweep will");
-                    self.call_attention_to(cause);
+                    self.mark_due_soon(cause);
                 }
                 true
             }
             Err(refusal) => {
                 tracing::debug!(?cause, %refusal, "a cause could not be read again after blocking; the pump looks");
-                self.call_attention_to(cause);
+                self.mark_due_soon(cause);
                 false
             }
         }
@@ -137,7 +144,7 @@ impl Engine {
         }
     }
 
-    fn call_attention_to(&self, cause: Cause) {
+    fn mark_due_soon(&self, cause: Cause) {
         let counts = &self.shared.config.counts;
         let (partition, key) = match cause {
             Cause::Budget(id) => (counts.of_budget(id), DueKey::Budget(id)),
@@ -148,16 +155,16 @@ impl Engine {
 }
 
 /// Where work was blocked by `cause`, and whether it continues an attempt.
-fn places(refused: &[(Candidate, Refused)], cause: Cause) -> BTreeSet<(Partition, bool)> {
+fn blocked_partitions(refused: &[(Candidate, Refused)], cause: Cause) -> BTreeSet<(Partition, bool)> {
     let of_cause = refused.iter().filter(|(_, refused)| refused.refusal.cause == cause);
-    let place = |(candidate, _): &(Candidate, Refused)| {
+    let partition = |(candidate, _): &(Candidate, Refused)| {
         let execution = candidate.execution();
         let continues = execution
             .runnable()
             .is_some_and(|runnable| runnable.next_claim.continues);
         (execution.id.partition(), continues)
     };
-    of_cause.map(place).collect()
+    of_cause.map(partition).collect()
 }
 
 /// The oldest generation any of these was refused under, by cause.

@@ -1,5 +1,5 @@
-//! Budgets and quotas this process knows to be closed: their queues are not asked for, and whoever waits is told when one of
-//! them moves.
+//! Budgets and quotas this process knows to be closed: their queues are not asked for, and claims that wait are woken when
+//! one of them moves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,7 +9,7 @@ use ff_core::id::BudgetId;
 use ff_core::name::Namespace;
 use ff_core::record::Cause;
 
-use super::bell::Bell;
+use super::wake_up::WakeUp;
 
 /// Causes remembered at the same time. One more is met again at the next claim, which costs time and nothing else.
 const CAUSES_MAX: usize = 1_024;
@@ -26,21 +26,21 @@ struct Known {
     namespace: Namespace,
     /// Not believed from this moment on, by the host's clock.
     until: Duration,
-    /// Desks that left its work aside. They are told even when it is no longer believed.
-    bells: Vec<Weak<Bell>>,
+    /// Claim queues that left its work aside. They are woken even when it is no longer believed.
+    wake_ups: Vec<Weak<WakeUp>>,
 }
 
 impl Causes {
     /// A cause has a new generation: it may be open.
     pub(crate) fn moved(&self, cause: Cause) {
         let known = self.known().remove(&cause);
-        known.iter().for_each(Known::ring);
+        known.iter().for_each(Known::wake);
     }
 
     /// Anything may be open.
     pub(crate) fn forget_all(&self) {
         let known = std::mem::take(&mut *self.known());
-        known.values().for_each(Known::ring);
+        known.values().for_each(Known::wake);
     }
 
     /// Budgets whose queues are to be moved to the blocked work; each is named once.
@@ -65,13 +65,13 @@ impl Causes {
         }
         if known.len() < CAUSES_MAX {
             let namespace = namespace.clone();
-            let bells = Vec::new();
+            let wake_ups = Vec::new();
             known.insert(
                 cause,
                 Known {
                     namespace,
                     until,
-                    bells,
+                    wake_ups,
                 },
             );
         }
@@ -86,13 +86,13 @@ impl Causes {
         closed.map(|(cause, _)| *cause).collect()
     }
 
-    /// Rings `bell` when one of these moves; at once if one of them has moved since it was left aside.
-    pub(super) fn tell_when_moved<'c>(&self, causes: impl IntoIterator<Item = &'c Cause>, bell: &Arc<Bell>) {
+    /// Wakes a queue when one of these moves; at once if one of them has moved since it was left aside.
+    pub(super) fn wake_when_moved<'c>(&self, causes: impl IntoIterator<Item = &'c Cause>, wake_up: &Arc<WakeUp>) {
         let mut known = self.known();
         for cause in causes {
             match known.get_mut(cause) {
-                Some(known) => known.listen(bell),
-                None => bell.ring(),
+                Some(known) => known.add(wake_up),
+                None => wake_up.wake(),
             }
         }
     }
@@ -107,19 +107,22 @@ impl Causes {
 }
 
 impl Known {
-    fn listen(&mut self, bell: &Arc<Bell>) {
-        self.bells.retain(|other| other.strong_count() > 0);
-        let listens = self.bells.iter().any(|other| other.as_ptr() == Arc::as_ptr(bell));
-        if !listens {
-            self.bells.push(Arc::downgrade(bell));
+    fn add(&mut self, wake_up: &Arc<WakeUp>) {
+        self.wake_ups.retain(|other| other.strong_count() > 0);
+        let is_known = self.wake_ups.iter().any(|other| other.as_ptr() == Arc::as_ptr(wake_up));
+        if !is_known {
+            self.wake_ups.push(Arc::downgrade(wake_up));
         }
     }
 
     fn is_waited_for(&self) -> bool {
-        self.bells.iter().any(|bell| bell.strong_count() > 0)
+        self.wake_ups.iter().any(|wake_up| wake_up.strong_count() > 0)
     }
 
-    fn ring(&self) {
-        self.bells.iter().filter_map(Weak::upgrade).for_each(|bell| bell.ring());
+    fn wake(&self) {
+        self.wake_ups
+            .iter()
+            .filter_map(Weak::upgrade)
+            .for_each(|wake_up| wake_up.wake());
     }
 }

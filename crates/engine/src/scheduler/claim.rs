@@ -9,8 +9,8 @@ use ff_core::limits::{BATCH_ITEMS_MAX, LANES_PER_WORKER_MAX, LEASE_TTL_DEFAULT};
 use ff_core::machine::lease::check_lease_ttl;
 use ff_core::time::Duration;
 
-use super::ask::Asker;
-use super::desk::DeskKey;
+use super::claim_queue::ClaimQueueKey;
+use super::waiting_claim::ClaimRequest;
 use crate::directory::WorkerSeen;
 use crate::engine::Engine;
 
@@ -33,19 +33,19 @@ impl Engine {
     /// The same for a claim that was looked at already.
     pub(super) async fn claim_checked(&self, command: Claim, lease_ttl: Duration) -> Result<Vec<Task>> {
         self.worker_claims(&command);
-        let key = DeskKey::of(&command.namespace, &command.want);
-        let asker = Asker {
+        let key = ClaimQueueKey::of(&command.namespace, &command.want);
+        let request = ClaimRequest {
             worker: command.worker,
             instance: command.instance,
             max: command.want.max,
             lease_ttl,
         };
         let wait = HostDuration::from_millis(command.wait.as_millis());
-        let joined = self.shared.desks.join(key, asker, wait > HostDuration::ZERO)?;
-        if let Some(desk) = joined.understaffed {
-            self.staff_desk(desk);
+        let joined = self.shared.claim_queues.join(key, request, wait > HostDuration::ZERO)?;
+        if let Some(queue) = joined.needs_another_loop {
+            self.start_serving(queue);
         }
-        joined.place.answer(self.host(), wait).await
+        joined.claim.answer(self.host(), wait).await
     }
 
     /// Claiming says that the worker is there, and what it can do.

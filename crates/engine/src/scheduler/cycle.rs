@@ -42,7 +42,7 @@ pub(super) struct Cycle<'e> {
     /// Reserved and not handed out, for whatever reason.
     refused: usize,
     /// The last reservation met nothing that had to be admitted.
-    free: bool,
+    without_admission: bool,
     /// Budgets and quotas whose work was left aside.
     left_aside: BTreeSet<Cause>,
     end: Option<End>,
@@ -50,10 +50,10 @@ pub(super) struct Cycle<'e> {
 
 /// Why a cycle ended.
 pub(super) enum End {
-    /// Everybody has enough.
+    /// Every claim has enough.
     Enough,
     /// Nothing is left that may be handed out.
-    Dry,
+    Empty,
     /// Inputs are large, or part of the store did not answer: there may be more, for another cycle.
     Cut,
     /// Too much was refused: there may be more, for another cycle.
@@ -68,7 +68,7 @@ pub(super) struct Ended {
     /// Budgets and quotas whose work was left aside.
     pub(super) left_aside: BTreeSet<Cause>,
     /// Its last reservation met nothing that had to be admitted.
-    pub(super) free: bool,
+    pub(super) without_admission: bool,
 }
 
 impl Ended {
@@ -77,7 +77,7 @@ impl Ended {
         Self {
             end: End::Fault(fault),
             left_aside: BTreeSet::new(),
-            free: false,
+            without_admission: false,
         }
     }
 }
@@ -98,17 +98,17 @@ struct Applicant {
 }
 
 impl<'e> Cycle<'e> {
-    /// A new cycle; `free` says that the one before met nothing that had to be admitted.
-    pub(super) fn new(engine: &'e Engine, sought: Sought, free: bool) -> Self {
+    /// A new cycle; `without_admission` says that the one before met nothing that had to be admitted.
+    pub(super) fn new(engine: &'e Engine, sought: Sought, without_admission: bool) -> Self {
         let nowhere = sought.lanes.is_empty();
         Self {
             engine,
             sought,
             admission: Admission::new(engine),
             refused: 0,
-            free,
+            without_admission,
             left_aside: BTreeSet::new(),
-            end: nowhere.then_some(End::Dry),
+            end: nowhere.then_some(End::Empty),
         }
     }
 
@@ -119,8 +119,8 @@ impl<'e> Cycle<'e> {
 
     /// How many executions the next reservation may ask for. What has to be admitted may all be refused, so there are few of
     /// them until it is known that none has to be.
-    pub(super) fn appetite(&self) -> usize {
-        if self.free {
+    pub(super) fn reserve_max(&self) -> usize {
+        if self.without_admission {
             RESERVED_MAX
         } else {
             REFUSALS_MAX.saturating_sub(self.refused)
@@ -132,24 +132,24 @@ impl<'e> Cycle<'e> {
         Ended {
             end: self.end.unwrap_or(End::Enough),
             left_aside: self.left_aside,
-            free: self.free,
+            without_admission: self.without_admission,
         }
     }
 
     /// Reserves for `claimants` and answers what they got.
     pub(super) async fn next(&mut self, claimants: Vec<Claimant>) -> Vec<Handed> {
         let wanted = claimants.len();
-        let handful = match self.reserve(claimants).await {
-            Ok(handful) => handful,
+        let reserved = match self.reserve(claimants).await {
+            Ok(reserved) => reserved,
             Err(fault) => {
                 self.end = Some(End::Fault(fault));
                 return Vec::new();
             }
         };
-        let end = end_after(&handful, wanted);
-        let now = handful.now;
-        let (settled, open): (Vec<_>, Vec<_>) = handful.tasks.into_iter().partition(is_settled);
-        self.free = open.is_empty();
+        let end = end_after(&reserved, wanted);
+        let now = reserved.now;
+        let (settled, open): (Vec<_>, Vec<_>) = reserved.tasks.into_iter().partition(is_settled);
+        self.without_admission = open.is_empty();
         let mut handed: Vec<Handed> = settled.into_iter().map(|task| self.hand_over(task, now)).collect();
         let applicants = open.into_iter().map(|task| applicant(task, now)).collect();
         handed.extend(self.admit(applicants).await);
@@ -239,12 +239,12 @@ impl<'e> Cycle<'e> {
     }
 }
 
-/// A short handful says that nothing is left, unless it was cut.
-const fn end_after(handful: &Handful, wanted: usize) -> Option<End> {
-    match handful {
+/// Less than was wanted says that nothing is left, unless it was cut.
+const fn end_after(reserved: &Handful, wanted: usize) -> Option<End> {
+    match reserved {
         Handful { tasks, .. } if tasks.len() >= wanted => None,
         Handful { cut: true, .. } => Some(End::Cut),
-        Handful { cut: false, .. } => Some(End::Dry),
+        Handful { cut: false, .. } => Some(End::Empty),
     }
 }
 

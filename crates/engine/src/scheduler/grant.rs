@@ -12,9 +12,9 @@ use ff_core::machine::lease::check_grant_ttl;
 use ff_core::record::Execution;
 use ff_core::token::{GrantClaims, GrantHolder, SignedGrant};
 
-use super::ask::Asker;
+use super::batch::fresh_claimant;
 use super::cycle::{Cycle, End, Sought};
-use super::table::fresh_claimant;
+use super::waiting_claim::ClaimRequest;
 use crate::engine::Engine;
 use crate::fault::internal;
 
@@ -23,7 +23,7 @@ impl Engine {
     pub(super) async fn grant_for_worker(&self, command: ClaimForWorker) -> Result<Option<IssuedGrant>> {
         self.check_namespace(&command.namespace)?;
         let grant_ttl = check_grant_ttl(command.grant_ttl.unwrap_or(GRANT_TTL_DEFAULT))?;
-        self.shared.desks.check_open()?;
+        self.shared.claim_queues.check_open()?;
         let ring = self.ring_to_sign_with().await?;
         let sought = Sought {
             lanes: self.lanes_that_hand_out(&command.namespace, vec![command.lane]).await?,
@@ -31,7 +31,7 @@ impl Engine {
             capabilities: command.capabilities,
             mode: HandOut::Grant,
         };
-        let asker = Asker {
+        let request = ClaimRequest {
             worker: command.worker,
             instance: command.instance,
             max: 1,
@@ -41,14 +41,14 @@ impl Engine {
         let now = self.store_time().await?;
         let mut cycle = Cycle::new(self, sought, false);
         while cycle.goes_on() {
-            let claimant = fresh_claimant(&asker, grant_ttl, self, now);
+            let claimant = fresh_claimant(&request, grant_ttl, self, now);
             if let Some(handed) = cycle.next(vec![claimant]).await.pop() {
                 return sign(&ring, &handed.execution).map(Some);
             }
         }
         match cycle.finish().end {
             End::Fault(fault) => Err(fault),
-            End::Dry | End::Enough | End::Cut | End::Refused => Ok(None),
+            End::Empty | End::Enough | End::Cut | End::Refused => Ok(None),
         }
     }
 

@@ -1,43 +1,42 @@
 //! Handing out: who gets which execution, and whether it may run now.
 //!
-//! A claim sits down at the *desk* of everybody who wants the same. A desk serves its line in *rounds*, one at a time; a round
-//! is one claim *cycle*: reserve, admission, lease. When a round finds nothing the desk is dry and the line waits for its bell,
-//! without asking the store.
+//! Claims that want the same share a *claim queue*. It is served in *rounds*; a round is one claim *cycle* for a batch of
+//! claims: reserve, admission, lease. When a round finds nothing, the queue waits to be woken, without asking the store.
 //!
 //! | file | what |
 //! |---|---|
 //! | `claims` | the operations of [`ff_core::fabric::Claims`], each in a file of its own |
 //! | `claim`, `exchange` | tasks; the one call of a remote worker's loop |
 //! | `grant`, `redeem`, `reclaim` | grants, step by step, for workers that want it so and for operators |
-//! | `desks`, `desk`, `ask`, `bell` | who waits for what, and what wakes them |
-//! | `round`, `table` | one round of a desk, and how it is dealt out |
+//! | `claim_queues`, `claim_queue`, `waiting_claim`, `wake_up` | who waits for what, and what wakes them |
+//! | `serving`, `batch` | the loop that serves a queue, and what each claim of a round gets |
 //! | `cycle` | reserve, admission and lease until there is enough |
 //! | `candidate`, `admission`, `block` | what was reserved; budgets and quota; what they refuse |
 //! | `causes` | budgets and quotas known to be closed |
 //! | `task`, `inputs`, `resumed` | a leased execution with all a worker needs to run it |
 
 mod admission;
-mod ask;
-mod bell;
+mod batch;
 mod block;
 mod candidate;
 mod causes;
 mod claim;
+mod claim_queue;
+mod claim_queues;
 pub(crate) mod claims;
 mod cycle;
-mod desk;
-mod desks;
 mod exchange;
 mod grant;
 mod inputs;
 mod reclaim;
 mod redeem;
 mod resumed;
-mod round;
-mod table;
+mod serving;
 mod task;
 #[cfg(test)]
 mod tests;
+mod waiting_claim;
+mod wake_up;
 
 pub(crate) use causes::Causes;
-pub(crate) use desks::Desks;
+pub(crate) use claim_queues::ClaimQueues;

@@ -19,7 +19,7 @@ impl Engine {
     /// Promises an execution to a given worker, if budgets and quota admit it too.
     pub(super) async fn grant_for_reclaim(&self, command: On<ExecutionId, IssueReclaimGrant>) -> Result<IssuedGrant> {
         let On { id, command } = command;
-        self.shared.desks.check_open()?;
+        self.shared.claim_queues.check_open()?;
         let ring = self.ring_to_sign_with().await?;
         let issued = self.change(id, |execution, context| {
             let step = operator::issue_reclaim_grant(execution, &command, context)?;

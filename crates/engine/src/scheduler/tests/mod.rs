@@ -1,4 +1,4 @@
-//! What happens at the desks: waiting, waking, leaving.
+//! What happens in the claim queues: waiting, waking, leaving.
 
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 #[path = "../../../tests/engine/sched/support/mod.rs"]

@@ -29,7 +29,7 @@ async fn a_thousand_parked_claims_make_no_calls_while_nothing_happens() {
 }
 
 #[tokio::test]
-async fn a_claim_that_does_not_wait_believes_a_dry_desk_for_a_second() {
+async fn a_claim_that_does_not_wait_believes_for_a_second_that_there_is_nothing() {
     let world = World::new();
     world.engine.claim(claim(1)).await.unwrap();
     let reserves = world.store.calls_of("reserve");
@@ -48,7 +48,7 @@ async fn a_claim_that_does_not_wait_looks_again_after_a_hint() {
     world
         .engine
         .shared
-        .desks
+        .claim_queues
         .wake(&Namespace::default_namespace(), &LaneId::default_lane());
     let tasks = world.engine.claim(claim(2)).await.unwrap();
     assert_eq!(tasks[0].execution_id, id);
@@ -64,7 +64,7 @@ async fn a_caller_that_went_away_is_handed_nothing() {
     gone.abort();
     settle().await;
     world.store.submit(command()).await;
-    world.engine.shared.desks.wake_all();
+    world.engine.shared.claim_queues.wake_all();
     let tasks = answer(waits).await.unwrap();
     let held = world.store.execution(tasks[0].execution_id).await;
     assert_eq!(held.lease().unwrap().instance.as_str(), "worker-2");
@@ -110,7 +110,7 @@ async fn a_caller_that_went_away_while_it_was_served_is_not_served_again() {
     proceed.send(()).unwrap();
     settle().await;
     world.store.submit(command()).await;
-    world.engine.shared.desks.wake_all();
+    world.engine.shared.claim_queues.wake_all();
     assert_eq!(answer(waits).await.unwrap().len(), 1);
 }
 
@@ -132,7 +132,7 @@ async fn closing_answers_everybody_and_refuses_the_next() {
     let world = World::new();
     let parked: Vec<_> = (0..10).map(|number| world.claims(patient(number))).collect();
     settle().await;
-    world.engine.shared.desks.close();
+    world.engine.shared.claim_queues.close();
     for claim in parked {
         assert_eq!(answer(claim).await.unwrap(), []);
     }
@@ -141,7 +141,7 @@ async fn closing_answers_everybody_and_refuses_the_next() {
 }
 
 #[tokio::test]
-async fn the_line_is_told_when_the_store_fails() {
+async fn waiting_claims_are_told_when_the_store_fails() {
     let world = World::new();
     world.store.set_broken("reserve", true);
     let refused = answer(world.claims(patient(1))).await.unwrap_err();
@@ -151,7 +151,7 @@ async fn the_line_is_told_when_the_store_fails() {
 }
 
 #[tokio::test]
-async fn claims_that_want_something_else_wait_at_another_desk() {
+async fn claims_that_want_something_else_wait_in_another_queue() {
     let world = World::new();
     let mut other = patient(1);
     other.want.lanes = vec![LaneId::parse("other").unwrap()];
@@ -161,19 +161,19 @@ async fn claims_that_want_something_else_wait_at_another_desk() {
     world
         .engine
         .shared
-        .desks
+        .claim_queues
         .wake(&Namespace::default_namespace(), &LaneId::default_lane());
     settle().await;
     assert!(!other.is_finished());
     let mut many = claim(2);
     many.want = want(5);
     assert_eq!(world.engine.claim(many).await.unwrap().len(), 1);
-    world.engine.shared.desks.close();
+    world.engine.shared.claim_queues.close();
     assert_eq!(answer(other).await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn the_line_is_told_when_whoever_serves_it_breaks_down() {
+async fn waiting_claims_are_told_when_their_serving_loop_breaks_down() {
     let world = World::new();
     world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
     let refused = answer(world.claims(patient(1))).await.unwrap_err();
@@ -182,7 +182,7 @@ async fn the_line_is_told_when_whoever_serves_it_breaks_down() {
 }
 
 /// A claim for so many, which waits.
-fn hungry(number: usize, max: usize) -> Claim {
+fn patient_for(number: usize, max: usize) -> Claim {
     let mut claim = patient(number);
     claim.want.max = max;
     claim
@@ -195,11 +195,11 @@ async fn who_wants_much_does_not_wait_for_the_round_before() {
     let first = world.claims(patient(1));
     entered.await.unwrap();
     world.store.submit(command()).await;
-    assert_eq!(answer(world.claims(hungry(2, 64))).await.unwrap().len(), 1);
+    assert_eq!(answer(world.claims(patient_for(2, 64))).await.unwrap().len(), 1);
     proceed.send(()).unwrap();
     settle().await;
     world.store.submit(command()).await;
-    world.engine.shared.desks.wake_all();
+    world.engine.shared.claim_queues.wake_all();
     assert_eq!(answer(first).await.unwrap().len(), 1);
 }
 
@@ -224,9 +224,9 @@ async fn who_wants_little_shares_the_next_round() {
 
 /// What ten get who want 32 each and come at the same time.
 async fn shares_of_ten(world: &World) -> Vec<usize> {
-    let claims: Vec<_> = (0..10).map(|number| world.claims(hungry(number, 32))).collect();
+    let claims: Vec<_> = (0..10).map(|number| world.claims(patient_for(number, 32))).collect();
     settle().await;
-    world.engine.shared.desks.wake_all();
+    world.engine.shared.claim_queues.wake_all();
     let mut shares = Vec::new();
     for claim in claims {
         shares.push(answer(claim).await.unwrap().len());
@@ -261,7 +261,7 @@ async fn a_round_that_breaks_down_does_not_take_the_other_with_it() {
     let first = world.claims(patient(1));
     entered.await.unwrap();
     world.store.before_next("reserve", Box::new(|_| panic!("on purpose")));
-    let refused = answer(world.claims(hungry(2, 64))).await.unwrap_err();
+    let refused = answer(world.claims(patient_for(2, 64))).await.unwrap_err();
     assert_eq!(refused.code, Code::Unavailable);
     world.store.submit(command()).await;
     proceed.send(()).unwrap();

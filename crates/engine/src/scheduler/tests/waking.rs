@@ -23,7 +23,7 @@ async fn a_parked_claim_is_woken_by_the_hint_of_its_lane() {
     let id = world.store.submit(command()).await;
     while let Some(hint) = hints.try_next() {
         if let Hint::Eligible { namespace, lane, .. } = hint {
-            world.engine.shared.desks.wake(&namespace, &lane);
+            world.engine.shared.claim_queues.wake(&namespace, &lane);
         }
     }
     assert_eq!(answer(claimed).await.unwrap()[0].execution_id, id);
@@ -50,7 +50,7 @@ async fn a_hint_during_a_round_makes_another_round() {
                 );
                 engine
                     .shared
-                    .desks
+                    .claim_queues
                     .wake(&Namespace::default_namespace(), &LaneId::default_lane());
             })
         }),
@@ -67,12 +67,12 @@ async fn one_task_goes_to_one_of_a_thousand_and_the_others_wait_on() {
     settle().await;
     let reserves = world.store.calls_of("reserve");
     world.store.submit(command()).await;
-    world.engine.shared.desks.wake_all();
+    world.engine.shared.claim_queues.wake_all();
     settle().await;
     let served = parked.iter().filter(|claim| claim.is_finished()).count();
     assert_eq!(served, 1);
     assert!(world.store.calls_of("reserve") - reserves <= 2);
-    world.engine.shared.desks.close();
+    world.engine.shared.claim_queues.close();
     let answers = join_all(parked).await;
     let tasks: usize = answers.into_iter().map(|answer| answer.unwrap().unwrap().len()).sum();
     assert_eq!(tasks, 1);
@@ -92,7 +92,7 @@ async fn everybody_gets_one_before_anybody_gets_two() {
     for _ in 0..4 {
         world.store.submit(command()).await;
     }
-    world.engine.shared.desks.wake_all();
+    world.engine.shared.claim_queues.wake_all();
     let mut got = Vec::new();
     for claim in parked {
         got.push(answer(claim).await.unwrap().len());
@@ -110,7 +110,7 @@ async fn whoever_left_work_of_a_closed_budget_aside_is_told_when_it_moves() {
     let claimed = world.claims(patient(1));
     settle().await;
     assert!(world.store.execution(blocked).await.runnable().unwrap().block.is_some());
-    // It stands in the queue, and the desk does not even look.
+    // It stands in the queue, and nobody even looks.
     let queued = world.store.submit(limited).await;
     let calls = world.store.calls_of("reserve");
     settle().await;
@@ -138,6 +138,6 @@ async fn a_budget_that_turned_out_closed_is_named_once_to_whoever_moves_its_queu
     assert_eq!(world.engine.shared.causes.take_closed_budgets(), [budget]);
     assert_eq!(world.engine.shared.causes.take_closed_budgets(), []);
     assert!(!world.engine.shared.due_soon.take(1).is_empty());
-    world.engine.shared.desks.close();
+    world.engine.shared.claim_queues.close();
     assert_eq!(answer(claimed).await.unwrap(), []);
 }

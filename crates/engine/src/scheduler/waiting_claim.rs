@@ -1,4 +1,4 @@
-//! One claim at a desk: what it wants, and the caller who waits for it.
+//! One claim in its queue: what it wants, and the caller who waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,17 +10,17 @@ use ff_core::name::{WorkerId, WorkerInstanceId};
 use futures::future::{Either, select};
 use tokio::sync::oneshot;
 
-use super::desk::DeskKey;
-use super::desks::Desks;
+use super::claim_queue::ClaimQueueKey;
+use super::claim_queues::ClaimQueues;
 use crate::fault::internal;
 use crate::host::Host;
 
 /// What a claim is answered.
 pub(super) type Answer = Result<Vec<Task>>;
 
-/// Who asks, and for how much.
+/// Who claims, and how much.
 #[derive(Clone)]
-pub(super) struct Asker {
+pub(super) struct ClaimRequest {
     pub(super) worker: WorkerId,
     pub(super) instance: WorkerInstanceId,
     /// At most this many tasks, at least one.
@@ -29,15 +29,15 @@ pub(super) struct Asker {
     pub(super) lease_ttl: ff_core::time::Duration,
 }
 
-/// A claim as its desk sees it.
-pub(super) struct Ask {
+/// A claim as its queue sees it.
+pub(super) struct QueuedClaim {
     pub(super) id: u64,
-    pub(super) asker: Asker,
+    pub(super) request: ClaimRequest,
     patient: Arc<AtomicBool>,
     answer: oneshot::Sender<Answer>,
 }
 
-impl Ask {
+impl QueuedClaim {
     /// Whether nobody waits for the answer any more.
     pub(super) fn is_gone(&self) -> bool {
         self.answer.is_closed()
@@ -54,34 +54,40 @@ impl Ask {
     }
 }
 
-/// A claim as its caller sees it; leaves the line when dropped.
-pub(super) struct Place<'d> {
-    desks: &'d Desks,
-    desk: Arc<DeskKey>,
+/// A claim as its caller sees it; leaves the queue when dropped.
+pub(super) struct WaitingClaim<'q> {
+    queues: &'q ClaimQueues,
+    queue: Arc<ClaimQueueKey>,
     id: u64,
     patient: Arc<AtomicBool>,
     answer: oneshot::Receiver<Answer>,
 }
 
-impl<'d> Place<'d> {
+impl<'q> WaitingClaim<'q> {
     /// Both sides of a new claim.
-    pub(super) fn take(desks: &'d Desks, desk: Arc<DeskKey>, id: u64, asker: Asker, patient: bool) -> (Ask, Place<'d>) {
+    pub(super) fn new(
+        queues: &'q ClaimQueues,
+        queue: Arc<ClaimQueueKey>,
+        id: u64,
+        request: ClaimRequest,
+        patient: bool,
+    ) -> (QueuedClaim, WaitingClaim<'q>) {
         let (sender, receiver) = oneshot::channel();
         let patient = Arc::new(AtomicBool::new(patient));
-        let ask = Ask {
+        let queued = QueuedClaim {
             id,
-            asker,
+            request,
             patient: Arc::clone(&patient),
             answer: sender,
         };
-        let place = Place {
-            desks,
-            desk,
+        let waiting = WaitingClaim {
+            queues,
+            queue,
             id,
             patient,
             answer: receiver,
         };
-        (ask, place)
+        (queued, waiting)
     }
 
     /// Waits for the answer, and for a first task at most `wait`.
@@ -91,7 +97,7 @@ impl<'d> Place<'d> {
                 Either::Left((answer, _)) => return answer.unwrap_or_else(|_| unanswered()),
                 Either::Right(_) => self.patient.store(false, Ordering::SeqCst),
             }
-            if self.desks.leave(&self.desk, self.id) {
+            if self.queues.leave(&self.queue, self.id) {
                 return Ok(Vec::new());
             }
             // It is being served right now: whatever comes of that is taken, because it may be leased already.
@@ -100,12 +106,12 @@ impl<'d> Place<'d> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaitingClaim<'_> {
     fn drop(&mut self) {
-        self.desks.leave(&self.desk, self.id);
+        self.queues.leave(&self.queue, self.id);
     }
 }
 
 fn unanswered() -> Answer {
-    Err(internal("a desk went away without answering its line"))
+    Err(internal("a claim queue went away without answering its claims"))
 }
