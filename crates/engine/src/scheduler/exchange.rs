@@ -1,7 +1,7 @@
 //! exchange: the one call of a remote worker's loop.
 //!
-//! What is said about one execution happens in the order in which a worker means it: the lease is kept, output and usage
-//! arrive, then it is let go. What is said about different executions happens at the same time.
+//! What is reported about one execution is applied in the order in which a worker means it: the lease is renewed, output and
+//! usage arrive, then it is finished. Reports about different executions are applied at the same time.
 
 use std::collections::BTreeMap;
 
@@ -22,64 +22,64 @@ use super::claim::{check_wait, check_want};
 use crate::engine::Engine;
 use crate::ops::work;
 
-/// Something of an exchange with its place in its list.
-type Placed<T> = (usize, T);
+/// Something of an exchange with its index in its list, so that answers come back in the order of the command.
+type Indexed<T> = (usize, T);
 
-/// What an exchange says about one execution.
+/// What an exchange reports about one execution.
 #[derive(Default)]
-struct Said {
-    renew: Vec<Placed<Renew>>,
-    frames: Vec<Placed<AppendFrame>>,
-    usage: Vec<Placed<ReportUsage>>,
-    finished: Vec<Placed<Finish>>,
+struct Reports {
+    renew: Vec<Indexed<Renew>>,
+    frames: Vec<Indexed<AppendFrame>>,
+    usage: Vec<Indexed<ReportUsage>>,
+    finished: Vec<Indexed<Finish>>,
 }
 
-/// What came of it.
+/// What came of reports.
 #[derive(Default)]
-struct Answered {
-    results: Vec<Placed<Result<FinishedOutcome>>>,
-    renewed: Vec<Placed<RenewedLease>>,
-    frames: Vec<Placed<Result<AppendedFrame>>>,
-    usage: Vec<Placed<Result<Reported>>>,
+struct Answers {
+    results: Vec<Indexed<Result<FinishedOutcome>>>,
+    renewed: Vec<Indexed<RenewedLease>>,
+    frames: Vec<Indexed<Result<AppendedFrame>>>,
+    usage: Vec<Indexed<Result<Reported>>>,
 }
 
 impl Engine {
-    /// Takes in what the worker has to say, then gives it what it can take.
+    /// Applies what the worker reports, then gives it what it can take.
     pub(super) async fn exchange_all(&self, command: Exchange) -> Result<Exchanged> {
         self.check_namespace(&command.namespace)?;
         check_wait(command.wait)?;
         check_size(&command)?;
         let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
-        let (said, claim) = taken_apart(command);
+        let (reports, claim) = by_execution(command);
         if let Some(claim) = &claim {
             self.check_claimant(claim).await?;
         }
-        let spoke = !said.is_empty();
-        let answers = said.into_iter().map(|(id, said)| self.take_in(id, said));
-        let mut answered = Answered::default();
-        join_all(answers)
+        let any_reports = !reports.is_empty();
+        let applied = reports.into_iter().map(|(id, reports)| self.apply_reports(id, reports));
+        let mut answers = Answers::default();
+        join_all(applied)
             .await
             .into_iter()
-            .for_each(|answer| answered.add(answer));
-        let mut exchanged = answered.in_order();
+            .for_each(|answer| answers.add(answer));
+        let mut exchanged = answers.in_order();
         if let (Some(mut claim), Some(lease_ttl)) = (claim, lease_ttl) {
-            if !all_quiet(&exchanged) {
+            if !nothing_urgent(&exchanged) {
                 claim.wait = Duration::ZERO;
             }
-            exchanged.tasks = self.claim_beside(claim, lease_ttl, spoke).await?;
+            exchanged.tasks = self.claim_after_reports(claim, lease_ttl, any_reports).await?;
         }
         exchanged.server_time = self.store_time().await?;
         Ok(exchanged)
     }
 
-    /// The tasks of an exchange. What the worker said is done: a claim that fails must not hide what came of it.
-    async fn claim_beside(&self, claim: Claim, lease_ttl: Duration, spoke: bool) -> Result<Vec<Task>> {
+    /// The tasks of an exchange. The reports are applied by then: a claim that fails must not hide what came of them.
+    async fn claim_after_reports(&self, claim: Claim, lease_ttl: Duration, any_reports: bool) -> Result<Vec<Task>> {
         if claim.want.max == 0 {
             self.worker_claims(&claim);
             return Ok(Vec::new());
         }
         match self.claim_checked(claim, lease_ttl).await {
-            Err(refusal) if spoke => {
+            Err(refusal) if any_reports => {
                 tracing::debug!(%refusal, "an exchange was answered without tasks");
                 Ok(Vec::new())
             }
@@ -87,31 +87,31 @@ impl Engine {
         }
     }
 
-    /// Does what was said about one execution, in order.
-    async fn take_in(&self, id: ExecutionId, said: Said) -> Answered {
-        let mut answered = Answered::default();
-        for (place, renew) in said.renew {
-            answered.renewed.push((place, self.renew_one(id, renew).await));
+    /// Applies what is reported about one execution, in order.
+    async fn apply_reports(&self, id: ExecutionId, reports: Reports) -> Answers {
+        let mut answers = Answers::default();
+        for (index, renew) in reports.renew {
+            answers.renewed.push((index, self.renew_one(id, renew).await));
         }
         let frames = async {
             let mut answers = Vec::new();
-            for (place, frame) in said.frames {
-                answers.push((place, work::append_frame(self, On::new(id, frame)).await));
+            for (index, frame) in reports.frames {
+                answers.push((index, work::append_frame(self, On::new(id, frame)).await));
             }
             answers
         };
         let usage = async {
             let mut answers = Vec::new();
-            for (place, usage) in said.usage {
-                answers.push((place, work::report_usage(self, On::new(id, usage)).await));
+            for (index, usage) in reports.usage {
+                answers.push((index, work::report_usage(self, On::new(id, usage)).await));
             }
             answers
         };
-        (answered.frames, answered.usage) = join(frames, usage).await;
-        for (place, finished) in said.finished {
-            answered.results.push((place, self.finish_one(id, finished).await));
+        (answers.frames, answers.usage) = join(frames, usage).await;
+        for (index, finished) in reports.finished {
+            answers.results.push((index, self.finish_one(id, finished).await));
         }
-        answered
+        answers
     }
 
     async fn renew_one(&self, id: ExecutionId, renew: Renew) -> RenewedLease {
@@ -156,20 +156,20 @@ fn check_size(command: &Exchange) -> Result<()> {
     Ok(())
 }
 
-/// What is said about each execution, and what is wanted.
-fn taken_apart(command: Exchange) -> (BTreeMap<ExecutionId, Said>, Option<Claim>) {
-    let mut said: BTreeMap<ExecutionId, Said> = BTreeMap::new();
-    for (place, On { id, command }) in command.renew.into_iter().enumerate() {
-        said.entry(id).or_default().renew.push((place, command));
+/// What is reported about each execution, and what is wanted.
+fn by_execution(command: Exchange) -> (BTreeMap<ExecutionId, Reports>, Option<Claim>) {
+    let mut reports: BTreeMap<ExecutionId, Reports> = BTreeMap::new();
+    for (index, On { id, command }) in command.renew.into_iter().enumerate() {
+        reports.entry(id).or_default().renew.push((index, command));
     }
-    for (place, On { id, command }) in command.frames.into_iter().enumerate() {
-        said.entry(id).or_default().frames.push((place, command));
+    for (index, On { id, command }) in command.frames.into_iter().enumerate() {
+        reports.entry(id).or_default().frames.push((index, command));
     }
-    for (place, On { id, command }) in command.usage.into_iter().enumerate() {
-        said.entry(id).or_default().usage.push((place, command));
+    for (index, On { id, command }) in command.usage.into_iter().enumerate() {
+        reports.entry(id).or_default().usage.push((index, command));
     }
-    for (place, On { id, command }) in command.finished.into_iter().enumerate() {
-        said.entry(id).or_default().finished.push((place, command));
+    for (index, On { id, command }) in command.finished.into_iter().enumerate() {
+        reports.entry(id).or_default().finished.push((index, command));
     }
     let claim = |want: Want| Claim {
         namespace: command.namespace,
@@ -179,14 +179,14 @@ fn taken_apart(command: Exchange) -> (BTreeMap<ExecutionId, Said>, Option<Claim>
         want,
         wait: command.wait,
     };
-    (said, command.want.map(claim))
+    (reports, command.want.map(claim))
 }
 
 /// Whether nothing has come of it that the worker should learn at once: no refusal, no request to stop, no task that goes on,
 /// no token to be handed out, no budget overrun.
-fn all_quiet(exchanged: &Exchanged) -> bool {
+fn nothing_urgent(exchanged: &Exchanged) -> bool {
     let kept = |renewed: &RenewedLease| renewed.expires_at.is_ok() && renewed.stop_requested.is_none();
-    exchanged.results.iter().all(is_quiet)
+    exchanged.results.iter().all(is_not_urgent)
         && exchanged.renewed.iter().all(kept)
         && exchanged.frames.iter().all(Result::is_ok)
         && exchanged
@@ -195,7 +195,7 @@ fn all_quiet(exchanged: &Exchanged) -> bool {
             .all(|reported| matches!(reported, Ok(reported) if !matches!(reported, Reported::HardBreach { .. })))
 }
 
-const fn is_quiet(result: &Result<FinishedOutcome>) -> bool {
+const fn is_not_urgent(result: &Result<FinishedOutcome>) -> bool {
     match result {
         Err(_) => false,
         Ok(FinishedOutcome::WaitedChildren(waited)) => !matches!(waited, WaitedChildren::AlreadySatisfied),
@@ -209,15 +209,15 @@ const fn is_quiet(result: &Result<FinishedOutcome>) -> bool {
     }
 }
 
-impl Answered {
-    fn add(&mut self, other: Answered) {
+impl Answers {
+    fn add(&mut self, other: Answers) {
         self.results.extend(other.results);
         self.renewed.extend(other.renewed);
         self.frames.extend(other.frames);
         self.usage.extend(other.usage);
     }
 
-    /// Everything in the order it was said in.
+    /// Everything in the order of the command.
     fn in_order(self) -> Exchanged {
         Exchanged {
             results: in_order(self.results),
@@ -230,7 +230,7 @@ impl Answered {
     }
 }
 
-fn in_order<T>(mut placed: Vec<Placed<T>>) -> Vec<T> {
-    placed.sort_by_key(|(place, _)| *place);
-    placed.into_iter().map(|(_, answer)| answer).collect()
+fn in_order<T>(mut indexed: Vec<Indexed<T>>) -> Vec<T> {
+    indexed.sort_by_key(|(index, _)| *index);
+    indexed.into_iter().map(|(_, answer)| answer).collect()
 }

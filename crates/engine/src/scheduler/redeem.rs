@@ -17,8 +17,8 @@ use super::cycle::Handed;
 use crate::engine::Engine;
 use crate::mint;
 
-/// A grant that is genuine and in the right hands.
-struct Opened {
+/// A grant whose signature holds, shown by its holder.
+struct VerifiedGrant {
     claims: GrantClaims,
     /// Too late to be redeemed. Its holder may have done so in time, and asks again because the reply was lost.
     expired: Option<GrantRefusal>,
@@ -28,24 +28,24 @@ impl Engine {
     /// Turns a grant into a lease, or answers the lease it was turned into before.
     pub(super) async fn redeem_grant(&self, command: RedeemGrant) -> Result<Task> {
         let lease_ttl = check_lease_ttl(command.lease_ttl.unwrap_or(LEASE_TTL_DEFAULT))?;
-        let opened = self.open_grant(&command).await?;
+        let verified = self.verify_grant(&command).await?;
         let claimant = Claimant {
             worker: command.worker,
             instance: command.instance,
-            grant_id: opened.claims.grant_id,
+            grant_id: verified.claims.grant_id,
             lease_id: LeaseId::from_uuid(mint::secret(self.host())),
             attempt_id: AttemptId::from_uuid(self.mint(self.store_time().await?)),
             lease_ttl,
             grant_ttl: GRANT_TTL_DEFAULT,
         };
-        match self.redeem_opened(&opened.claims, &claimant).await {
+        match self.redeem_verified(&verified.claims, &claimant).await {
             Ok(handed) => self.assemble_task(handed).await,
-            Err(refusal) => Err(precise(refusal, opened.expired)),
+            Err(refusal) => Err(refusal_for_holder(refusal, verified.expired)),
         }
     }
 
     /// Checks signature, holder and time. The caller learns little, the log all of it.
-    async fn open_grant(&self, command: &RedeemGrant) -> Result<Opened> {
+    async fn verify_grant(&self, command: &RedeemGrant) -> Result<VerifiedGrant> {
         let holder = GrantHolder {
             worker_id: command.worker.clone(),
             worker_instance_id: command.instance.clone(),
@@ -64,10 +64,10 @@ impl Engine {
             Rejection::from(refusal)
         })?;
         self.check_id(claims.execution_id)?;
-        Ok(Opened { claims, expired })
+        Ok(VerifiedGrant { claims, expired })
     }
 
-    async fn redeem_opened(&self, claims: &GrantClaims, claimant: &Claimant) -> Result<Handed> {
+    async fn redeem_verified(&self, claims: &GrantClaims, claimant: &Claimant) -> Result<Handed> {
         let id = claims.execution_id;
         let load = Self::load_of(id).with_blobs([BlobKey::Input(id)]);
         let mut tries = self.tries(RecordKey::Execution(id)).await;
@@ -107,7 +107,7 @@ fn with_handed(
 
 /// What the caller of a grant that cannot be redeemed is told. An execution that is gone, or not for this caller, is no
 /// different from a grant that was never given.
-fn precise(refusal: Rejection, expired: Option<GrantRefusal>) -> Rejection {
+fn refusal_for_holder(refusal: Rejection, expired: Option<GrantRefusal>) -> Rejection {
     match refusal.code {
         Code::InvalidClaimGrant | Code::ClaimGrantExpired | Code::ExecutionNotFound => {
             tracing::info!(%refusal, "a grant was not redeemed");
