@@ -24,7 +24,7 @@ use crate::lifecycle::Lifecycle;
 use crate::mint;
 use crate::ops::{Parked, Throughput};
 use crate::pump::Pump;
-use crate::pump::follow_up::Places;
+use crate::pump::follow_up::Walks;
 use crate::record_locks::RecordLocks;
 use crate::scheduler::{Causes, ClaimQueues};
 use crate::store::Store;
@@ -58,10 +58,10 @@ pub(crate) struct Shared {
     pub(crate) claim_queues: ClaimQueues,
     /// Budgets and quotas known to be closed.
     pub(crate) causes: Causes,
-    /// What the pump has in hand.
+    /// What the pump remembers.
     pub(crate) pump: Pump,
     /// Where follow-up work of this process goes on.
-    pub(crate) places: Places,
+    pub(crate) walks: Walks,
     /// Reads that wait for something to happen.
     pub(crate) parked: Parked,
     /// What ended lately.
@@ -244,7 +244,7 @@ impl Engine {
                 claim_queues: ClaimQueues::default(),
                 causes: Causes::default(),
                 pump: Pump::default(),
-                places: Places::default(),
+                walks: Walks::default(),
                 parked: Parked::default(),
                 throughput: Throughput::default(),
                 lifecycle: Lifecycle::default(),

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 #[derive(Default)]
 pub(super) struct Agenda {
     next: Mutex<Next>,
-    rung: Notify,
+    woken: Notify,
 }
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ impl Agenda {
     /// Asks at once.
     pub(super) fn ask(&self) {
         self.next().at_once = true;
-        self.ring();
+        self.wake();
     }
 
     /// Asks at `at`, or before.
@@ -41,12 +41,12 @@ impl Agenda {
             sooner
         };
         if sooner {
-            self.ring();
+            self.wake();
         }
     }
 
     /// Whether it is time to ask.
-    pub(super) fn wants(&self, now: Duration) -> bool {
+    pub(super) fn is_time_to_ask(&self, now: Duration) -> bool {
         let next = self.next();
         next.at_once || next.at.is_some_and(|at| at <= now)
     }
@@ -75,13 +75,13 @@ impl Agenda {
     }
 
     /// Wakes the loop.
-    pub(super) fn ring(&self) {
-        self.rung.notify_one();
+    pub(super) fn wake(&self) {
+        self.woken.notify_one();
     }
 
     /// Completes when the loop was to wake up since the last time.
-    pub(super) async fn rung(&self) {
-        self.rung.notified().await;
+    pub(super) async fn woken(&self) {
+        self.woken.notified().await;
     }
 
     fn next(&self) -> MutexGuard<'_, Next> {

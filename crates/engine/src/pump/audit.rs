@@ -20,13 +20,13 @@ const SAMPLE: usize = 200;
 /// Where the audit stands.
 #[derive(Default)]
 pub(super) struct Audits {
-    place: Mutex<Place>,
+    position: Mutex<SamplePosition>,
     repaired: AtomicU64,
 }
 
 /// The next sample: which partition, and where in it.
 #[derive(Clone, Default)]
-struct Place {
+struct SamplePosition {
     index: u16,
     after: Option<Cursor>,
 }
@@ -49,19 +49,19 @@ impl Engine {
         }
         // From time to time nothing is believed: a store that lost writes may show an old generation again.
         self.shared.pump.marks.forget_all();
-        let place = self.shared.pump.audits.place();
-        let partition = Partition::flow(place.index);
+        let position = self.shared.pump.audits.position();
+        let partition = Partition::flow(position.index);
         let page = self
             .store()
-            .list(Listing::Audit(partition), place.after, SAMPLE)
+            .list(Listing::Audit(partition), position.after, SAMPLE)
             .await?;
         self.shared.pump.audits.move_to(match &page.next {
-            Some(after) => Place {
-                index: place.index,
+            Some(after) => SamplePosition {
+                index: position.index,
                 after: Some(after.clone()),
             },
-            None => Place {
-                index: (place.index + 1) % self.shared.config.counts.count(Family::Flow),
+            None => SamplePosition {
+                index: (position.index + 1) % self.shared.config.counts.count(Family::Flow),
                 after: None,
             },
         });
@@ -100,12 +100,12 @@ impl Engine {
 }
 
 impl Audits {
-    fn place(&self) -> Place {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn position(&self) -> SamplePosition {
+        self.position.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn move_to(&self, place: Place) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    fn move_to(&self, position: SamplePosition) {
+        *self.position.lock().unwrap_or_else(PoisonError::into_inner) = position;
     }
 }
 

@@ -36,19 +36,19 @@ impl Engine {
         if rows.is_empty() {
             return Ok(if is_last { Progress::Done } else { Progress::More });
         }
-        let places: BTreeSet<_> = rows
+        let marks: BTreeSet<_> = rows
             .iter()
             .map(|row| (row.execution.id.partition(), continues(&row.execution)))
             .collect();
         let cause = Cause::Budget(budget_id);
-        self.mark_partitions(cause, &places).await?;
+        self.mark_partitions(cause, &marks).await?;
         let blocked = self.change_all(rows, |execution, context| {
             claim::block_queued(execution, &refusal, context)
         });
         let blocked = blocked.await;
         let after = self.look_up_budget(budget_id).await?;
         if after.is_some_and(|after| after.generation != budget.generation) {
-            self.release_cause(cause, &places).await?;
+            self.release_cause(cause, &marks).await?;
             return Ok(Progress::More);
         }
         progress_of(blocked, is_last)

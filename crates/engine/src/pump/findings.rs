@@ -1,23 +1,21 @@
-//! Work no record is due for: what the sweeps found.
+//! Work that no record is due for: queues of closed budgets, slots to check. A sweep or a report found it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::items::Item;
 
-/// Errands to be run, each one once. Losing them costs time: the next sweep finds them again.
+/// What was found and not started yet, each item once. Losing it costs time: the next sweep finds it again.
 #[derive(Default)]
-pub(super) struct Errands {
+pub(super) struct Findings {
     waiting: Mutex<BTreeSet<Item>>,
 }
 
-impl Errands {
-    /// Asks for one.
+impl Findings {
     pub(super) fn add(&self, item: Item) {
         self.waiting().insert(item);
     }
 
-    /// Takes all of them.
     pub(super) fn take(&self) -> BTreeSet<Item> {
         std::mem::take(&mut *self.waiting())
     }

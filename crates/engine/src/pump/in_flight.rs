@@ -10,8 +10,8 @@ use super::follow_up::Progress;
 use super::items::Item;
 
 /// Items worked on at the same time.
-pub(super) const HANDS: usize = 64;
-/// Items that may wait for a free hand; the others wait in the store.
+pub(super) const IN_FLIGHT_MAX: usize = 64;
+/// Items that may wait to be started; the others wait in the store.
 const WAITING_MAX: usize = 256;
 
 /// What became of an item.
@@ -22,7 +22,7 @@ pub(super) struct Handled {
 
 /// Items that wait, and items under way.
 #[derive(Default)]
-pub(super) struct Hands<'e> {
+pub(super) struct InFlight<'e> {
     waiting: VecDeque<Item>,
     queued: BTreeSet<Item>,
     running: BTreeSet<Item>,
@@ -31,7 +31,7 @@ pub(super) struct Hands<'e> {
     under_way: FuturesUnordered<BoxFuture<'e, Handled>>,
 }
 
-impl<'e> Hands<'e> {
+impl<'e> InFlight<'e> {
     /// Somebody asks for `item`.
     pub(super) fn add(&mut self, item: Item) {
         if self.running.contains(&item) {
@@ -58,12 +58,12 @@ impl<'e> Hands<'e> {
 
     /// Whether more will soon be needed.
     pub(super) fn runs_low(&self) -> bool {
-        self.waiting.len() < HANDS
+        self.waiting.len() < IN_FLIGHT_MAX
     }
 
-    /// Starts what waits as far as hands are free.
+    /// Starts what waits, as far as there is room.
     pub(super) fn start(&mut self, work: impl Fn(Item) -> BoxFuture<'e, Handled>) {
-        while self.running.len() < HANDS
+        while self.running.len() < IN_FLIGHT_MAX
             && let Some(item) = self.waiting.pop_front()
         {
             self.queued.remove(&item);

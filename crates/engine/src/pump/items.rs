@@ -16,7 +16,7 @@ use futures::future::FutureExt;
 
 use super::duty::Duty;
 use super::follow_up::Progress;
-use super::hands::Handled;
+use super::in_flight::Handled;
 use crate::engine::Engine;
 use crate::fault::internal;
 

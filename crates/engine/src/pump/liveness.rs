@@ -118,7 +118,7 @@ impl Engine {
             self.shared.leases.forget_ended(now);
         }
         self.look_for_blocked_work().await?;
-        self.call_slot_checks();
+        self.request_slot_checks();
         Ok(())
     }
 

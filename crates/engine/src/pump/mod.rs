@@ -21,8 +21,8 @@
 //! | liveness sweep, audit sweep | `liveness_sweep`, `audit_sweep` | `liveness`, `audit` |
 //! | who pumps which partitions | `range_lease` | `ranges` |
 //!
-//! `turn` is the loop: it takes what this process knows to be due (`due_soon`) and what the store says is due, and keeps at
-//! most 64 of them in `hands`. `items` finds out which duty an item is. What fails is pushed back in `poison`. `agenda` says
+//! `run_loop` is the loop: it takes what this process knows to be due (`due_soon`) and what the store says is due, and keeps at
+//! most 64 of them in flight (`in_flight`). `items` finds out which duty an item is. What fails is pushed back in `poison`. `agenda` says
 //! when the store is asked next: when a hint says so, when the next timer comes, and with every liveness sweep.
 
 mod agenda;
@@ -30,9 +30,9 @@ mod audit;
 mod budgets;
 mod closed_budgets;
 mod duty;
-mod errands;
+mod findings;
 pub(crate) mod follow_up;
-mod hands;
+mod in_flight;
 mod items;
 mod listed;
 mod liveness;
@@ -42,10 +42,10 @@ mod quotas;
 mod ranges;
 mod recount;
 mod releases;
+mod run_loop;
 mod slots;
 mod stops;
 mod timers;
-mod turn;
 mod waitpoints;
 
 pub use duty::Duty;
@@ -56,7 +56,7 @@ use futures::future::join4;
 
 use self::agenda::Agenda;
 use self::audit::Audits;
-use self::errands::Errands;
+use self::findings::Findings;
 use self::liveness::Marks;
 use self::poison::Poison;
 use self::ranges::Ranges;
@@ -64,12 +64,12 @@ use self::slots::Slots;
 use crate::engine::Engine;
 use ff_core::caller::Caller;
 
-/// What the pump of a process has in hand.
+/// What the pump of a process remembers.
 #[derive(Default)]
 pub(crate) struct Pump {
     agenda: Agenda,
     audits: Audits,
-    errands: Errands,
+    findings: Findings,
     marks: Marks,
     poison: Poison,
     ranges: Ranges,
@@ -81,14 +81,14 @@ impl Engine {
     pub(crate) async fn run_pump(&self) {
         let engine = self.pumping();
         engine.lease_ranges_or_log().await;
-        let (turns, sweeps) = (engine.run_turns(), engine.run_sweeps());
-        join4(turns, sweeps, engine.run_ranges(), engine.run_roster()).await;
+        let (items, sweeps) = (engine.run_loop(), engine.run_sweeps());
+        join4(items, sweeps, engine.run_ranges(), engine.run_roster()).await;
         engine.release_ranges().await;
     }
 
     /// There is something for the pump that no record tells: it looks at once.
-    pub(crate) fn call_pump(&self) {
-        self.shared.pump.agenda.ring();
+    pub(crate) fn wake_pump(&self) {
+        self.shared.pump.agenda.wake();
     }
 
     /// The engine acting for itself.

@@ -92,7 +92,7 @@ impl Engine {
             // What runs may have to stop, and what is queued cannot be claimed.
             let partition = self.shared.config.counts.of_budget(budget_id);
             self.shared.due_soon.add(partition, DueKey::Budget(budget_id));
-            self.shared.pump.errands.add(Item::ClosedBudget(budget_id));
+            self.shared.pump.findings.add(Item::ClosedBudget(budget_id));
         }
         Ok(Some(reported))
     }

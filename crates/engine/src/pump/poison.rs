@@ -82,7 +82,7 @@ impl Poison {
     }
 
     /// Takes the items whose time has come again.
-    pub(super) fn take_over(&self, now: Duration) -> Vec<Item> {
+    pub(super) fn take_ready(&self, now: Duration) -> Vec<Item> {
         let mut inner = self.inner();
         let over = |trouble: &Trouble| trouble.until.is_some_and(|until| until <= now);
         let taken = inner.troubles.iter_mut().filter(|(_, trouble)| over(trouble));

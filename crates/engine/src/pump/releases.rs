@@ -115,12 +115,12 @@ impl Engine {
                 left.add(partition, continues);
             }
         }
-        let places: Vec<_> = fitting
+        let partitions: Vec<_> = fitting
             .iter()
             .map(|row| (row.execution.id.partition(), continues(&row.execution)))
             .collect();
         let released = self.change_all(fitting, |execution, context| claim::unblock(execution, cause, context));
-        for ((partition, continues), outcome) in places.into_iter().zip(released.await) {
+        for ((partition, continues), outcome) in partitions.into_iter().zip(released.await) {
             if let Err(error) = outcome {
                 left.add(partition, continues);
                 left.failure = Some(error);

@@ -1,4 +1,4 @@
-//! The loop: takes up what is due, and sleeps until something is.
+//! The loop: starts what is due, and sleeps until something is.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use futures::stream::{self, StreamExt};
 
 use super::Pump;
 use super::follow_up::Progress;
-use super::hands::{HANDS, Hands};
+use super::in_flight::{IN_FLIGHT_MAX, InFlight};
 use super::items::Item;
 use super::poison::Verdict;
 use crate::engine::Engine;
@@ -30,42 +30,42 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 const HIDDEN_AFTER: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Turns until the engine stops.
-    pub(super) async fn run_turns(&self) {
-        let mut hands = Hands::default();
+    /// Goes round until the engine stops.
+    pub(super) async fn run_loop(&self) {
+        let mut in_flight = InFlight::default();
         let mut rest: Fuse<BoxFuture<'static, ()>> = Fuse::terminated();
         self.shared.pump.agenda.ask();
         while !self.is_stopping() {
-            self.take_up(&mut hands);
-            if rest.is_terminated() && self.wants_to_ask(&hands) {
-                self.ask(&mut hands).await;
+            self.start_known(&mut in_flight);
+            if rest.is_terminated() && self.wants_to_ask(&in_flight) {
+                self.ask(&mut in_flight).await;
                 rest = self.host().sleep(ASK_PAUSE).fuse();
                 continue;
             }
-            self.wait_for_turn(&mut hands, &mut rest).await;
+            self.wait_for_work(&mut in_flight, &mut rest).await;
         }
     }
 
     /// Waits for something to be done, or for something to do.
-    async fn wait_for_turn<'e>(&'e self, hands: &mut Hands<'e>, mut rest: &mut Fuse<BoxFuture<'static, ()>>) {
+    async fn wait_for_work<'e>(&'e self, in_flight: &mut InFlight<'e>, mut rest: &mut Fuse<BoxFuture<'static, ()>>) {
         let mut alarm = self.alarm().fuse();
         let mut called = pin!(self.shared.due_soon.added().fuse());
-        let mut rung = pin!(self.shared.pump.agenda.rung().fuse());
+        let mut woken = pin!(self.shared.pump.agenda.woken().fuse());
         let mut stopped = pin!(self.stopped().fuse());
         let handled = {
-            let mut next = pin!(hands.next().fuse());
+            let mut next = pin!(in_flight.next().fuse());
             select_biased! {
                 () = stopped => None,
                 () = rest => None,
                 handled = next => Some(handled),
                 () = called => None,
-                () = rung => None,
+                () = woken => None,
                 () = alarm => None,
             }
         };
         let Some(handled) = handled else { return };
         if self.conclude(&handled.item, handled.result) == Verdict::Again {
-            hands.add(handled.item);
+            in_flight.add(handled.item);
         }
         self.shared.pump.agenda.something_done();
     }
@@ -75,24 +75,24 @@ impl Engine {
         let Pump { agenda, poison, .. } = &self.shared.pump;
         let now = self.host().elapsed();
         let back = poison.next().map(|at| at.saturating_sub(now));
-        // Wanting to ask and not asking is waiting for the rest to be over, or for a hand: those wake the loop themselves.
-        let asks = agenda.remaining(now).filter(|_| !agenda.wants(now));
+        // Wanting to ask and not asking is waiting for the rest to be over, or for something in flight: those wake the loop themselves.
+        let asks = agenda.remaining(now).filter(|_| !agenda.is_time_to_ask(now));
         match [asks, back].into_iter().flatten().min() {
             Some(remaining) => self.host().sleep(remaining),
             None => Box::pin(pending()),
         }
     }
 
-    fn wants_to_ask(&self, hands: &Hands<'_>) -> bool {
-        hands.runs_low() && self.shared.pump.agenda.wants(self.host().elapsed())
+    fn wants_to_ask(&self, in_flight: &InFlight<'_>) -> bool {
+        in_flight.runs_low() && self.shared.pump.agenda.is_time_to_ask(self.host().elapsed())
     }
 
-    /// Takes up what this process knows of.
-    fn take_up<'e>(&'e self, hands: &mut Hands<'e>) {
-        for item in self.known_items(hands.room()) {
-            hands.add(item);
+    /// Starts what this process knows of.
+    fn start_known<'e>(&'e self, in_flight: &mut InFlight<'e>) {
+        for item in self.known_items(in_flight.room()) {
+            in_flight.add(item);
         }
-        hands.start(|item| Box::pin(self.handle(item)));
+        in_flight.start(|item| Box::pin(self.handle(item)));
     }
 
     /// What this process was asked to look at, and what comes back.
@@ -101,27 +101,27 @@ impl Engine {
         let called = self.shared.due_soon.take(limit).into_iter();
         let called = called.map(|(partition, key)| Item::Due(partition, key));
         let closed = self.shared.causes.take_closed_budgets().into_iter();
-        let asked = called.chain(closed.map(Item::ClosedBudget)).chain(pump.errands.take());
+        let asked = called.chain(closed.map(Item::ClosedBudget)).chain(pump.findings.take());
         let mut items: BTreeSet<Item> = asked.filter(|item| !pump.poison.holds_back(item, true)).collect();
-        items.extend(pump.poison.take_over(self.host().elapsed()));
+        items.extend(pump.poison.take_ready(self.host().elapsed()));
         items
     }
 
     /// Asks the store what is due in the partitions of this process.
-    async fn ask(&self, hands: &mut Hands<'_>) {
+    async fn ask(&self, in_flight: &mut InFlight<'_>) {
         let agenda = &self.shared.pump.agenda;
         agenda.begin();
         let partitions = self.own_partitions();
         if partitions.is_empty() {
             return;
         }
-        let limit = PAGE_MAX + hands.len() + self.shared.pump.poison.len();
+        let limit = PAGE_MAX + in_flight.len() + self.shared.pump.poison.len();
         match self.store().due(Due { partitions, limit }).await {
             Ok(page) => {
                 let full = page.items.len() >= limit;
                 self.expect_next(&page, full);
-                for item in self.workable(page, |item| hands.knows(item)) {
-                    hands.add(item);
+                for item in self.workable(page, |item| in_flight.knows(item)) {
+                    in_flight.add(item);
                 }
             }
             Err(error) => {
@@ -164,7 +164,7 @@ impl Engine {
         workable
     }
 
-    /// One turn without the loop: handles once what is due now and what was called attention to, in every partition, whoever
+    /// One pass without the loop: handles once what is due now and what this process knows of, in every partition, whoever
     /// pumps it. Answers how many items came to something.
     pub async fn pump_pass(&self) -> Result<usize> {
         let engine = self.pumping();
@@ -176,7 +176,7 @@ impl Engine {
         items.extend(workable);
         let handled = stream::iter(items)
             .map(|item| engine.handle(item))
-            .buffer_unordered(HANDS);
+            .buffer_unordered(IN_FLIGHT_MAX);
         let handled: Vec<_> = handled.collect().await;
         let mut done = 0;
         for handled in handled {
@@ -184,7 +184,7 @@ impl Engine {
                 Verdict::Done => done += 1,
                 Verdict::Again => {
                     done += 1;
-                    engine.call_again(&handled.item);
+                    engine.keep_for_next_pass(&handled.item);
                 }
                 Verdict::PushedBack => {}
             }
@@ -193,10 +193,10 @@ impl Engine {
     }
 
     /// What a pass did not finish is known to the next one.
-    fn call_again(&self, item: &Item) {
+    fn keep_for_next_pass(&self, item: &Item) {
         match item {
             Item::Due(partition, key) => self.shared.due_soon.add(*partition, key.clone()),
-            Item::ClosedBudget(_) | Item::Slots(_) => self.shared.pump.errands.add(item.clone()),
+            Item::ClosedBudget(_) | Item::Slots(_) => self.shared.pump.findings.add(item.clone()),
         }
     }
 

@@ -76,12 +76,12 @@ impl Engine {
     }
 
     /// Asks for a check of every quota this process has met, when it is time to.
-    pub(super) fn call_slot_checks(&self) {
+    pub(super) fn request_slot_checks(&self) {
         let quotas = self.shared.pump.slots.to_check(self.host().elapsed());
         for id in quotas {
-            self.shared.pump.errands.add(Item::Slots(id));
+            self.shared.pump.findings.add(Item::Slots(id));
         }
-        self.call_pump();
+        self.wake_pump();
     }
 
     /// Frees the slots of a quota that are so old that their grant must have become a lease, and that no lease holds.

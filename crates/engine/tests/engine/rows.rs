@@ -32,8 +32,8 @@ const fn test_of(duty: Duty) -> &'static str {
         Duty::WorkerTtl => "suite_memory::time::a_worker_that_is_silent_is_gone",
         Duty::SlotCheck => "pump::outbox::a_slot_nobody_holds_is_freed_by_the_check",
         Duty::LivenessSweep => "pump::limits::the_sweep_finds_blocked_work_its_cause_does_not_know_of",
-        Duty::AuditSweep => "pump::turns::an_audit_writes_what_has_drifted_again",
-        Duty::RangeLease => "pump::turns::replicas_share_the_partitions_and_take_over_from_the_dead",
+        Duty::AuditSweep => "pump::background::an_audit_writes_what_has_drifted_again",
+        Duty::RangeLease => "pump::background::replicas_share_the_partitions_and_take_over_from_the_dead",
     }
 }
 

@@ -10,7 +10,7 @@ use ff_core::machine::{Step, retention};
 use ff_core::record::{Execution, RecordKey};
 
 use super::Progress;
-use super::places::Place;
+use super::walk_positions::WalkPosition;
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::ops::flows::FlowRead;
@@ -61,7 +61,7 @@ impl Engine {
                 return Ok(Progress::Done);
             };
             let walked = self
-                .walk(&members, Place::default(), Page::executions, |_| true)
+                .walk(&members, WalkPosition::default(), Page::executions, |_| true)
                 .await?;
             let step = if walked.rows.is_empty() && walked.is_last() {
                 flow::delete(read.loaded()).map(|()| Progress::Done)

@@ -7,7 +7,7 @@ use ff_core::machine::group;
 use ff_core::record::RecordKey;
 
 use super::Progress;
-use super::places::Place;
+use super::walk_positions::WalkPosition;
 use crate::engine::Engine;
 use crate::snapshots::add_rows;
 
@@ -29,7 +29,7 @@ impl Engine {
                 unresolved_only: true,
             };
             let walked = self
-                .walk(&[unresolved], Place::default(), Page::edges, |_| true)
+                .walk(&[unresolved], WalkPosition::default(), Page::edges, |_| true)
                 .await?;
             add_rows(&mut snapshot, &walked.rows);
             let last = walked.is_last();

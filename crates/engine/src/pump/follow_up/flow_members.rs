@@ -9,7 +9,7 @@ use ff_core::machine::{Context, Step, flow};
 use ff_core::record::{CounterKey, Execution, Flow, RecordKey};
 
 use super::Progress;
-use super::places::{Chore, Errand, Life, Stride};
+use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
@@ -25,7 +25,7 @@ struct Chunk<'c> {
 
 /// What is done with the members of a flow.
 struct Job {
-    chore: Chore,
+    purpose: Purpose,
     owed: fn(&Flow) -> bool,
     wanted: fn(&Execution) -> bool,
     counters: fn(&Execution) -> Vec<CounterKey>,
@@ -33,7 +33,7 @@ struct Job {
 }
 
 const OPEN: Job = Job {
-    chore: Chore::OpenMembers,
+    purpose: Purpose::OpenMembers,
     owed: |flow| flow.opening,
     wanted: |member| member.unopened,
     counters: |member| group_counters(member.id).collect(),
@@ -41,7 +41,7 @@ const OPEN: Job = Job {
 };
 
 const CANCEL: Job = Job {
-    chore: Chore::CancelMembers,
+    purpose: Purpose::CancelMembers,
     owed: |flow| flow.cancelling,
     wanted: |_| true,
     counters: |_| Vec::new(),
@@ -60,38 +60,38 @@ impl Engine {
     }
 
     /// Once the gate stands where it makes the flow owe this, nobody joins in a state that still has to be dealt with; so a
-    /// place stays good whatever else is written about the flow.
+    /// position stays good whatever else is written about the flow.
     async fn members_chunk(&self, id: FlowId, job: &Job) -> Result<Progress> {
         let key = RecordKey::Flow(id);
-        let places = &self.shared.places;
+        let walks = &self.shared.walks;
         let mut tries = self.tries(key.clone()).await;
         loop {
             let mut snapshot = tries.read(self.load_of_flow(id)).await?;
             let read = FlowRead::of(&snapshot, id).filter(|read| (job.owed)(read.flow));
             let read = read.map(|read| (read.flow.clone(), read.gate));
-            let Some(((flow, gate), life)) = read.zip(Life::of(&snapshot, &RecordKey::Gate(id))) else {
+            let Some(((flow, gate), occurrence)) = read.zip(Occurrence::of(&snapshot, &RecordKey::Gate(id))) else {
                 return Ok(Progress::Done);
             };
-            let errand = Errand {
+            let walk = Walk {
                 record: key.clone(),
-                chore: job.chore,
-                life,
+                purpose: job.purpose,
+                occurrence,
             };
             let members = Listing::Members {
                 flow_id: id,
                 open_only: true,
             };
             let walked = self
-                .walk(&[members], places.of(&errand), Page::executions, |(member, _)| {
+                .walk(&[members], walks.position(&walk), Page::executions, |(member, _)| {
                     (job.wanted)(member)
                 })
                 .await?;
-            let stride = Stride {
+            let done = ChunkDone {
                 next: walked.next.clone(),
-                errand,
+                walk,
             };
             if walked.is_idle() {
-                return Ok(places.went(stride));
+                return Ok(walks.advance(done));
             }
             add_rows(&mut snapshot, &walked.rows);
             let counters: Vec<_> = walked
@@ -110,8 +110,8 @@ impl Engine {
                 snapshot: &snapshot,
                 context: &self.duty_of_flow(&snapshot, gate),
             });
-            if let Some(stride) = tries.commit(&snapshot, step.map(|()| stride)).await? {
-                return Ok(places.went(stride));
+            if let Some(done) = tries.commit(&snapshot, step.map(|()| done)).await? {
+                return Ok(walks.advance(done));
             }
         }
     }

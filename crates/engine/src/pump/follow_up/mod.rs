@@ -8,7 +8,7 @@
 //! | `flow_members` | an opened flow lets its members go, a cancelled one cancels them |
 //! | `deletion` | what nobody needs any more is deleted, parts first |
 //! | `evaluate` | a nudged execution or flow is decided from its counters |
-//! | `walk`, `places` | reading a chunk of a listing, and where the next one starts |
+//! | `walk`, `walk_positions` | reading a chunk of a listing, and where the next one starts |
 //!
 //! A record is due until the last chunk clears the mark that says so. So every chunk may be lost, repeated, or done by two
 //! processes at once: what one of them changed makes the other one conflict and look again.
@@ -17,12 +17,12 @@ mod deletion;
 mod edges;
 mod evaluate;
 mod flow_members;
-mod places;
 mod reopen;
 mod siblings;
 mod walk;
+mod walk_positions;
 
-pub(crate) use places::Places;
+pub(crate) use walk_positions::Walks;
 
 use ff_backend::load::Snapshot;
 use ff_core::machine::Context;

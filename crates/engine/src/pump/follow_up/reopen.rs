@@ -11,51 +11,51 @@ use ff_core::machine::reopen::{self, Reopened};
 use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 
 use super::Progress;
-use super::places::{Chore, Errand, Life, Stride};
+use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use crate::engine::Engine;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 
 /// What reopening a chunk of edges came to.
 struct Chunk {
     reopened: Reopened,
-    stride: Stride,
+    done: ChunkDone,
 }
 
 impl Engine {
     /// Reopens a chunk of the failed edges around a replayed execution, the inbound ones first.
     pub(crate) async fn reopen_edges_chunk(&self, id: ExecutionId) -> Result<Progress> {
         let key = RecordKey::Execution(id);
-        let places = &self.shared.places;
+        let walks = &self.shared.walks;
         let mut tries = self.tries(key.clone()).await;
         loop {
             let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned().zip(Life::of(&snapshot, &key));
-            let Some((replayed, life)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
+            let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
+            let Some((replayed, occurrence)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
                 return Ok(Progress::Done);
             };
-            let errand = Errand {
+            let walk = Walk {
                 record: key.clone(),
-                chore: Chore::ReopenEdges,
-                life,
+                purpose: Purpose::ReopenEdges,
+                occurrence,
             };
             let walked = self
-                .walk(&around(id), places.of(&errand), Page::edges, |(edge, _)| {
+                .walk(&around(id), walks.position(&walk), Page::edges, |(edge, _)| {
                     edge.state == EdgeState::Failed
                 })
                 .await?;
-            let stride = Stride {
+            let done = ChunkDone {
                 next: walked.next.clone(),
-                errand,
+                walk,
             };
             if walked.is_idle() {
-                return Ok(places.went(stride));
+                return Ok(walks.advance(done));
             }
             let last = walked.is_last();
             add_rows(&mut snapshot, &walked.rows);
             let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
             merge(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
             let step = self.reopened(&replayed, &edges, last, &snapshot);
-            let step = step.map(|reopened| Chunk { reopened, stride });
+            let step = step.map(|reopened| Chunk { reopened, done });
             if let Some(chunk) = tries.commit(&snapshot, step).await? {
                 return Ok(self.reopened_chunk(chunk));
             }
@@ -79,13 +79,13 @@ impl Engine {
     }
 
     fn reopened_chunk(&self, chunk: Chunk) -> Progress {
-        let Chunk { reopened, stride } = chunk;
-        let places = &self.shared.places;
+        let Chunk { reopened, done } = chunk;
+        let walks = &self.shared.walks;
         match reopened {
-            Reopened::More => places.went(stride),
-            Reopened::Done | Reopened::Pointless => places.went(Stride { next: None, ..stride }),
+            Reopened::More => walks.advance(done),
+            Reopened::Done | Reopened::Pointless => walks.advance(ChunkDone { next: None, ..done }),
             Reopened::StartOver => {
-                places.went(Stride { next: None, ..stride });
+                walks.advance(ChunkDone { next: None, ..done });
                 Progress::Later
             }
         }

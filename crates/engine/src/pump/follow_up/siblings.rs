@@ -12,7 +12,7 @@ use ff_core::record::{Edge, RecordKey};
 use futures::future::try_join_all;
 
 use super::Progress;
-use super::places::{Chore, Errand, Life, Stride};
+use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use crate::engine::Engine;
 use crate::snapshots::{group_counters, group_counts, merge};
 
@@ -20,31 +20,31 @@ impl Engine {
     /// Cancels a chunk of the upstreams of a decided group that nobody else needs.
     pub(crate) async fn cancel_siblings_chunk(&self, id: ExecutionId) -> Result<Progress> {
         let key = RecordKey::Execution(id);
-        let places = &self.shared.places;
+        let walks = &self.shared.walks;
         let mut tries = self.tries(key.clone()).await;
         loop {
             let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned().zip(Life::of(&snapshot, &key));
-            let Some((child, life)) = found.filter(|(child, _)| child.follow_ups.cancel_siblings) else {
+            let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
+            let Some((child, occurrence)) = found.filter(|(child, _)| child.follow_ups.cancel_siblings) else {
                 return Ok(Progress::Done);
             };
-            let errand = Errand {
+            let walk = Walk {
                 record: key.clone(),
-                chore: Chore::CancelSiblings,
-                life,
+                purpose: Purpose::CancelSiblings,
+                occurrence,
             };
             let inbound = Listing::EdgesInto { downstream: id };
             let walked = self
-                .walk(&[inbound], places.of(&errand), Page::edges, |(edge, _)| {
+                .walk(&[inbound], walks.position(&walk), Page::edges, |(edge, _)| {
                     edge.is_unresolved()
                 })
                 .await?;
-            let stride = Stride {
+            let done = ChunkDone {
                 next: walked.next.clone(),
-                errand,
+                walk,
             };
             if walked.is_idle() {
-                return Ok(places.went(stride));
+                return Ok(walks.advance(done));
             }
             let upstreams: BTreeSet<_> = walked.rows.iter().map(|(edge, _)| edge.upstream).collect();
             // With the flow as it stands before anybody's outbound edges are looked at: the draft guards on it, and an edge
@@ -59,8 +59,8 @@ impl Engine {
             let siblings = self.siblings(&snapshot, &upstreams, id).await?;
             let last = walked.is_last();
             let step = group::cancel_siblings(&child, &siblings, last, &self.duty_of(&snapshot, &child));
-            if let Some(stride) = tries.commit(&snapshot, step.map(|()| stride)).await? {
-                return Ok(places.went(stride));
+            if let Some(done) = tries.commit(&snapshot, step.map(|()| done)).await? {
+                return Ok(walks.advance(done));
             }
         }
     }

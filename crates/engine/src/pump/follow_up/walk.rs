@@ -4,7 +4,7 @@ use ff_backend::query::{Listing, Page};
 use ff_core::fabric::Result;
 use ff_core::limits::FOLLOW_UP_CHUNK;
 
-use super::places::Place;
+use super::walk_positions::WalkPosition;
 use crate::engine::Engine;
 
 /// Pages looked at for one chunk: rows that need nothing are passed over without a commit, but not without end.
@@ -14,7 +14,7 @@ const PAGES_PER_CHUNK_MAX: usize = 16;
 pub(super) struct Walked<R> {
     pub(super) rows: Vec<R>,
     /// Where the next chunk starts; `None`: this is the last one.
-    pub(super) next: Option<Place>,
+    pub(super) next: Option<WalkPosition>,
 }
 
 impl<R> Walked<R> {
@@ -29,33 +29,33 @@ impl<R> Walked<R> {
 }
 
 impl Engine {
-    /// Walks through `listings`, one after the other, from `place` until there is a chunk of rows that are `wanted`.
+    /// Walks through `listings`, one after the other, from `position` until there is a chunk of rows that are `wanted`.
     pub(super) async fn walk<R>(
         &self,
         listings: &[Listing],
-        place: Place,
+        position: WalkPosition,
         rows_of: impl Fn(Page) -> Vec<R>,
         wanted: impl Fn(&R) -> bool,
     ) -> Result<Walked<R>> {
         let mut rows = Vec::new();
-        let mut next = Some(place);
+        let mut next = Some(position);
         for _ in 0..PAGES_PER_CHUNK_MAX {
-            let Some(place) = next.clone().filter(|_| rows.len() < FOLLOW_UP_CHUNK) else {
+            let Some(position) = next.clone().filter(|_| rows.len() < FOLLOW_UP_CHUNK) else {
                 break;
             };
             let room = FOLLOW_UP_CHUNK - rows.len();
-            let listing = listings[place.listing].clone();
-            let page = self.store().list(listing, place.cursor, room).await?;
+            let listing = listings[position.listing].clone();
+            let page = self.store().list(listing, position.cursor, room).await?;
             next = match page.next.clone() {
-                Some(cursor) => Some(Place {
-                    listing: place.listing,
+                Some(cursor) => Some(WalkPosition {
+                    listing: position.listing,
                     cursor: Some(cursor),
                 }),
-                None => Some(Place {
-                    listing: place.listing + 1,
+                None => Some(WalkPosition {
+                    listing: position.listing + 1,
                     cursor: None,
                 })
-                .filter(|place| place.listing < listings.len()),
+                .filter(|position| position.listing < listings.len()),
             };
             rows.extend(rows_of(page).into_iter().filter(&wanted));
         }

@@ -1,6 +1,7 @@
 //! Where the next chunk of follow-up work starts, for work whose listing does not shrink as it is done.
 //!
-//! A place is only remembered by the process that did the last chunk. Losing it costs another walk over what is done already.
+//! A position is only remembered by the process that did the last chunk. Losing it costs another walk over what is done
+//! already.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,39 +13,38 @@ use ff_core::record::RecordKey;
 
 use super::Progress;
 
-/// Places remembered at the same time.
-const PLACES_MAX: usize = 10_000;
+/// Positions remembered at the same time.
+const POSITIONS_MAX: usize = 10_000;
 
-/// A place in a row of listings.
+/// A position in a sequence of listings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct WalkPosition {
     /// In which of them.
     pub(super) listing: usize,
     /// After which row; `None`: at its start.
     pub(super) cursor: Option<Cursor>,
 }
 
-/// One piece of follow-up work.
+/// One piece of follow-up work, which walks over listings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Errand {
+pub(super) struct Walk {
     /// Who owes it.
     pub(super) record: RecordKey,
-    /// What is owed.
-    pub(super) chore: Chore,
-    /// For which life of it: a place found in an earlier one must not be used in the next.
-    pub(super) life: Life,
+    pub(super) purpose: Purpose,
+    pub(super) occurrence: Occurrence,
 }
 
-/// A life of a piece of follow-up work.
+/// Which time the same work is owed: a position found at an earlier time must not be used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Life {
+pub(super) struct Occurrence {
     version: Version,
-    /// A failover may undo what was done before a place.
+    /// A failover may undo what was done before a position.
     generation: Generation,
 }
 
-impl Life {
-    /// By a record that moves when a new life begins, but not with every chunk: the execution itself, the gate of a flow.
+impl Occurrence {
+    /// By a record that changes when the work is owed anew, but not with every chunk: the execution itself, the gate of a
+    /// flow.
     pub(super) fn of(snapshot: &Snapshot, record: &RecordKey) -> Option<Self> {
         Some(Self {
             version: snapshot.version(record)?,
@@ -55,7 +55,7 @@ impl Life {
 
 /// What is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Chore {
+pub(super) enum Purpose {
     CancelSiblings,
     ReopenEdges,
     OpenMembers,
@@ -63,46 +63,46 @@ pub(super) enum Chore {
 }
 
 /// A chunk that is done, and where the next one starts.
-pub(super) struct Stride {
-    pub(super) errand: Errand,
-    pub(super) next: Option<Place>,
+pub(super) struct ChunkDone {
+    pub(super) walk: Walk,
+    pub(super) next: Option<WalkPosition>,
 }
 
-/// The places of follow-up work under way.
+/// The positions of the walks under way.
 #[derive(Default)]
-pub(crate) struct Places {
-    places: Mutex<Known>,
+pub(crate) struct Walks {
+    positions: Mutex<Positions>,
 }
 
-type Known = BTreeMap<(RecordKey, Chore), (Life, Place)>;
+type Positions = BTreeMap<(RecordKey, Purpose), (Occurrence, WalkPosition)>;
 
-impl Places {
+impl Walks {
     /// Where to go on.
-    pub(super) fn of(&self, errand: &Errand) -> Place {
-        let places = self.places();
-        let known = places.get(&(errand.record.clone(), errand.chore));
+    pub(super) fn position(&self, walk: &Walk) -> WalkPosition {
+        let positions = self.positions();
+        let known = positions.get(&(walk.record.clone(), walk.purpose));
         known
-            .filter(|(life, _)| *life == errand.life)
-            .map_or_else(Place::default, |(_, place)| place.clone())
+            .filter(|(occurrence, _)| *occurrence == walk.occurrence)
+            .map_or_else(WalkPosition::default, |(_, position)| position.clone())
     }
 
     /// Remembers where the next chunk starts.
-    pub(super) fn went(&self, stride: Stride) -> Progress {
-        let Stride { errand, next } = stride;
-        let mut places = self.places();
-        let key = (errand.record, errand.chore);
+    pub(super) fn advance(&self, done: ChunkDone) -> Progress {
+        let ChunkDone { walk, next } = done;
+        let mut positions = self.positions();
+        let key = (walk.record, walk.purpose);
         let Some(next) = next else {
-            places.remove(&key);
+            positions.remove(&key);
             return Progress::Done;
         };
-        places.insert(key, (errand.life, next));
-        if places.len() > PLACES_MAX {
-            places.pop_first();
+        positions.insert(key, (walk.occurrence, next));
+        if positions.len() > POSITIONS_MAX {
+            positions.pop_first();
         }
         Progress::More
     }
 
-    fn places(&self) -> MutexGuard<'_, Known> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn positions(&self) -> MutexGuard<'_, Positions> {
+        self.positions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
