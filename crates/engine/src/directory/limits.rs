@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
-use ff_core::command::budget::BudgetState;
+use ff_core::command::budget::{BudgetState, BudgetView};
 use ff_core::command::quota::QuotaState;
+use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::machine::{budget, quota};
@@ -17,6 +18,7 @@ use ff_core::record::Cause;
 
 use super::BELIEVED_FOR;
 use crate::engine::Engine;
+use crate::fault::internal;
 
 /// Namespaces of the budgets and quota policies seen lately.
 #[derive(Default)]
@@ -93,5 +95,28 @@ impl Engine {
             .limits
             .seen()
             .insert(cause, (namespace.clone(), now));
+    }
+}
+
+/// A budget as it is now, also a deleted one; `None` when there is no such budget.
+pub(crate) async fn read_budget(engine: &Engine, id: BudgetId) -> Result<Option<BudgetView>> {
+    match engine.store().budget(BudgetCall::Get(id)).await?.1 {
+        Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
+        Ok(_) => Err(internal("a reading of a budget was answered with something else")),
+        Err(refusal) if refusal.code == Code::BudgetNotFound => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// The generation of a budget or quota, which moves when it may admit more; `None` when there is no such budget or quota.
+pub(crate) async fn generation_of(engine: &Engine, cause: Cause) -> Result<Option<u64>> {
+    match cause {
+        Cause::Budget(id) => Ok(read_budget(engine, id).await?.map(|budget| budget.generation)),
+        Cause::Quota(id) => match engine.store().quota(QuotaCall::Get(id)).await?.1 {
+            Ok(QuotaAnswer::Policy(policy)) => Ok(Some(policy.generation)),
+            Ok(_) => Err(internal("a reading of a quota was answered with something else")),
+            Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => Ok(None),
+            Err(refusal) => Err(refusal),
+        },
     }
 }

@@ -9,7 +9,7 @@ mod workers;
 
 pub(crate) use keys::Keys;
 pub(crate) use lanes::Lanes;
-pub(crate) use limits::Limits;
+pub(crate) use limits::{Limits, generation_of, read_budget};
 pub(crate) use workers::{Roster, WorkerSeen};
 
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Budgets that are due: a reset has come, what waits may go, or what runs must stop.
 
 use ff_backend::budget::{BudgetAnswer, BudgetCall};
-use ff_core::command::budget::BudgetView;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
@@ -51,16 +50,6 @@ impl Engine {
         match withdrawn? {
             Progress::Done => stopped,
             unfinished => stopped.map(|_| unfinished),
-        }
-    }
-
-    /// A budget as it is; `None` when there never was one.
-    pub(super) async fn look_up_budget(&self, id: BudgetId) -> Result<Option<BudgetView>> {
-        match self.store().budget(BudgetCall::Get(id)).await?.1 {
-            Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
-            Ok(_) => Err(internal("a reading of a budget was answered with something else")),
-            Err(refusal) if refusal.code == Code::BudgetNotFound => Ok(None),
-            Err(refusal) => Err(refusal),
         }
     }
 }

@@ -12,6 +12,7 @@ use ff_core::record::Cause;
 use super::follow_up::Progress;
 use super::listed::{CHUNK, listed};
 use super::releases::continues;
+use crate::directory::read_budget;
 use crate::engine::Engine;
 
 impl Engine {
@@ -20,7 +21,7 @@ impl Engine {
     /// The partitions are marked before anything is blocked in them, and the budget is read again afterwards: a reset in
     /// between either sees the marks or has moved the generation, and then what was blocked is released here.
     pub(super) async fn block_queue_of(&self, budget_id: BudgetId) -> Result<Progress> {
-        let Some(budget) = self.look_up_budget(budget_id).await? else {
+        let Some(budget) = read_budget(self, budget_id).await? else {
             return Ok(Progress::Done);
         };
         let Err(refusal) = judge_budgets([(budget_id, Some(&budget))]) else {
@@ -46,7 +47,7 @@ impl Engine {
             claim::block_queued(execution, &refusal, context)
         });
         let blocked = blocked.await;
-        let after = self.look_up_budget(budget_id).await?;
+        let after = read_budget(self, budget_id).await?;
         if after.is_some_and(|after| after.generation != budget.generation) {
             self.release_cause(cause, &marks).await?;
             return Ok(Progress::More);

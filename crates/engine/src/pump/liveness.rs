@@ -6,8 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::query::Listing;
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
-use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
 use ff_core::partition::{Family, Partition};
@@ -15,8 +13,8 @@ use ff_core::record::Cause;
 use futures::future::{join_all, select};
 
 use super::duty::Duty;
+use crate::directory::generation_of;
 use crate::engine::Engine;
-use crate::fault::internal;
 
 /// How often workers that were seen are written down.
 const ROSTER_INTERVAL: Duration = Duration::from_secs(10);
@@ -141,7 +139,7 @@ impl Engine {
             self.saw_quota(id);
         }
         // A cause that cannot be read keeps its work blocked.
-        let Some(generation) = self.generation_of(cause).await? else {
+        let Some(generation) = generation_of(self, cause).await? else {
             return Ok(());
         };
         let missing = self.shared.pump.marks.missing(cause, generation, found);
@@ -152,19 +150,6 @@ impl Engine {
         self.mark_partitions(cause, &marks).await?;
         self.shared.pump.marks.marked(cause, generation, missing);
         Ok(())
-    }
-
-    /// The generation of a cause; `None` when there is no such budget or quota.
-    async fn generation_of(&self, cause: Cause) -> Result<Option<u64>> {
-        match cause {
-            Cause::Budget(id) => Ok(self.look_up_budget(id).await?.map(|budget| budget.generation)),
-            Cause::Quota(id) => match self.store().quota(QuotaCall::Get(id)).await?.1 {
-                Ok(QuotaAnswer::Policy(policy)) => Ok(Some(policy.generation)),
-                Ok(_) => Err(internal("a reading of a quota was answered with something else")),
-                Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => Ok(None),
-                Err(refusal) => Err(refusal),
-            },
-        }
     }
 
     /// What holds work back in the partitions of this process, and where.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::budget::BudgetView;
 use ff_core::command::quota::{Admit, QuotaAdmission};
@@ -16,6 +15,7 @@ use ff_core::record::Cause;
 use futures::future::join_all;
 
 use super::candidate::Candidate;
+use crate::directory::read_budget;
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::mint;
@@ -73,7 +73,7 @@ impl<'e> Admission<'e> {
     async fn read_budgets(&mut self, candidates: &[&Candidate]) {
         let attached = candidates.iter().flat_map(|candidate| &candidate.policy().budget_ids);
         let unread: BTreeSet<BudgetId> = attached.filter(|id| !self.budgets.contains_key(id)).copied().collect();
-        let views = unread.iter().map(|id| self.engine.view_of_budget(*id));
+        let views = unread.iter().map(|id| read_budget(self.engine, *id));
         let views = join_all(views).await;
         self.budgets.extend(unread.into_iter().zip(views));
     }
@@ -136,18 +136,6 @@ impl<'e> Admission<'e> {
                 believed_for: believed_for(answer.as_ref()),
             }),
         })
-    }
-}
-
-impl Engine {
-    /// A budget as it is now, also a deleted one; `None` when there is no such budget.
-    pub(super) async fn view_of_budget(&self, id: BudgetId) -> Result<Option<BudgetView>> {
-        match self.store().budget(BudgetCall::Get(id)).await?.1 {
-            Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
-            Ok(_) => Err(internal("a budget was read as something else")),
-            Err(refusal) if refusal.code == Code::BudgetNotFound => Ok(None),
-            Err(refusal) => Err(refusal),
-        }
     }
 }
 

@@ -35,32 +35,20 @@ impl Candidate {
     fn snapshot(&self) -> Snapshot {
         self.held.snapshot(self.now)
     }
-}
 
-/// What came of a decision about a candidate.
-pub(super) enum Settled {
-    /// As decided; the execution as it stands now.
-    Done(Box<Execution>),
-    /// The flow is cancelled, and so is the execution now.
-    FlowCancelled,
-    /// Somebody or time ended the reservation before: there is nothing left to decide.
-    Over,
-}
-
-impl Engine {
-    /// Decides about a candidate and commits it. What it was reserved with is tried first, without a read.
-    pub(super) async fn settle_candidate(
+    /// Decides about it and commits that. What it was reserved with is tried first, without a read.
+    pub(super) async fn settle(
         &self,
-        candidate: &Candidate,
+        engine: &Engine,
         rule: impl Fn(&Execution, &Context) -> Result<Step<Admitted>> + Send + Sync,
     ) -> Result<Settled> {
-        let id = candidate.execution().id;
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        let mut snapshot = candidate.snapshot();
+        let id = self.execution().id;
+        let mut tries = engine.tries(RecordKey::Execution(id)).await;
+        let mut snapshot = self.snapshot();
         loop {
-            let step = self
+            let step = engine
                 .visible(&snapshot, id)
-                .and_then(|execution| rule(execution, &self.context_of(&snapshot, execution)));
+                .and_then(|execution| rule(execution, &engine.context_of(&snapshot, execution)));
             let step = match step {
                 Ok(step) => step,
                 Err(refusal) if is_over(refusal.code) => return Ok(Settled::Over),
@@ -77,26 +65,36 @@ impl Engine {
             if let Some(settled) = tries.commit(&snapshot, step).await? {
                 return Ok(settled);
             }
-            snapshot = tries.read(Self::load_of(id)).await?;
+            snapshot = tries.read(Engine::load_of(id)).await?;
         }
     }
 
     /// Gives back the quota slot of a reservation that is over. Its record may do so too, once more is harmless. If the call
     /// is lost, the check of old slots finds it.
-    pub(super) async fn give_slot_back(&self, candidate: &Candidate) {
-        let Some(quota_policy_id) = candidate.policy().quota_policy_id else {
+    pub(super) async fn give_slot_back(&self, engine: &Engine) {
+        let Some(quota_policy_id) = self.policy().quota_policy_id else {
             return;
         };
-        let grant_id = candidate.grant_id;
+        let grant_id = self.grant_id;
         let release = QuotaCall::Release {
             quota_policy_id,
             grant_id,
         };
-        let released = self.store().quota(release).await.and_then(|(_, answer)| answer);
+        let released = engine.store().quota(release).await.and_then(|(_, answer)| answer);
         if let Err(refusal) = released {
             tracing::warn!(%quota_policy_id, %refusal, "a quota slot was not given back; the slot check will find it");
         }
     }
+}
+
+/// What came of a decision about a candidate.
+pub(super) enum Settled {
+    /// As decided; the execution as it stands now.
+    Done(Box<Execution>),
+    /// The flow is cancelled, and so is the execution now.
+    FlowCancelled,
+    /// Somebody or time ended the reservation before: there is nothing left to decide.
+    Over,
 }
 
 /// Whether a refusal says that the reservation is no longer there.

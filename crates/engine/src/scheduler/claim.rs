@@ -10,6 +10,7 @@ use ff_core::machine::lease::check_lease_ttl;
 use ff_core::time::Duration;
 
 use super::claim_queue::ClaimQueueKey;
+use super::serving;
 use super::waiting_claim::ClaimRequest;
 use crate::directory::WorkerSeen;
 use crate::engine::Engine;
@@ -17,48 +18,49 @@ use crate::engine::Engine;
 /// How long a claim may wait.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-impl Engine {
-    /// Takes tasks, waiting for the first one if the claim says so.
-    pub(super) async fn claim_tasks(&self, command: Claim) -> Result<Vec<Task>> {
-        self.check_namespace(&command.namespace)?;
-        let lease_ttl = check_want(&command.want)?;
-        check_wait(command.wait)?;
-        if command.want.max == 0 {
-            return Err(Code::InvalidInput.because("max must be at least 1"));
-        }
-        self.check_claimant(&command).await?;
-        self.claim_checked(command, lease_ttl).await
+/// Takes tasks, waiting for the first one if the claim says so.
+pub(crate) async fn claim(engine: &Engine, command: Claim) -> Result<Vec<Task>> {
+    engine.check_namespace(&command.namespace)?;
+    let lease_ttl = check_want(&command.want)?;
+    check_wait(command.wait)?;
+    if command.want.max == 0 {
+        return Err(Code::InvalidInput.because("max must be at least 1"));
     }
+    engine.check_claimant(&command).await?;
+    claim_checked(engine, command, lease_ttl).await
+}
 
-    /// The same for a claim that was looked at already.
-    pub(super) async fn claim_checked(&self, command: Claim, lease_ttl: Duration) -> Result<Vec<Task>> {
-        self.worker_claims(&command);
-        let key = ClaimQueueKey::of(&command.namespace, &command.want);
-        let request = ClaimRequest {
-            worker: command.worker,
-            instance: command.instance,
-            max: command.want.max,
-            lease_ttl,
-        };
-        let wait = HostDuration::from_millis(command.wait.as_millis());
-        let joined = self.shared.claim_queues.join(key, request, wait > HostDuration::ZERO)?;
-        if let Some(queue) = joined.needs_another_loop {
-            self.start_serving(queue);
-        }
-        joined.claim.answer(self.host(), wait).await
+/// The same for a claim that was looked at already.
+pub(super) async fn claim_checked(engine: &Engine, command: Claim, lease_ttl: Duration) -> Result<Vec<Task>> {
+    note_worker(engine, &command);
+    let key = ClaimQueueKey::of(&command.namespace, &command.want);
+    let request = ClaimRequest {
+        worker: command.worker,
+        instance: command.instance,
+        max: command.want.max,
+        lease_ttl,
+    };
+    let wait = HostDuration::from_millis(command.wait.as_millis());
+    let joined = engine
+        .shared
+        .claim_queues
+        .join(key, request, wait > HostDuration::ZERO)?;
+    if let Some(queue) = joined.needs_another_loop {
+        serving::start(engine, queue);
     }
+    joined.claim.answer(engine.host(), wait).await
+}
 
-    /// Claiming says that the worker is there, and what it can do.
-    pub(super) fn worker_claims(&self, command: &Claim) {
-        self.worker_seen(WorkerSeen {
-            namespace: command.namespace.clone(),
-            worker: command.worker.clone(),
-            instance: command.instance.clone(),
-            incarnation: command.incarnation,
-            lanes: command.want.lanes.clone(),
-            capabilities: command.want.capabilities.clone(),
-        });
-    }
+/// Claiming says that the worker is there, and what it can do.
+pub(super) fn note_worker(engine: &Engine, command: &Claim) {
+    engine.worker_seen(WorkerSeen {
+        namespace: command.namespace.clone(),
+        worker: command.worker.clone(),
+        instance: command.instance.clone(),
+        incarnation: command.incarnation,
+        lanes: command.want.lanes.clone(),
+        capabilities: command.want.capabilities.clone(),
+    });
 }
 
 /// Refuses what no worker may want; answers how long the leases last.

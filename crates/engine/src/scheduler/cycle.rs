@@ -15,6 +15,7 @@ use ff_core::time::Timestamp;
 use futures::future::{join, join_all};
 
 use super::admission::{Admission, Judged, Refused};
+use super::block::block_refused;
 use super::candidate::{Candidate, Settled};
 use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
@@ -219,7 +220,7 @@ impl<'e> Cycle<'e> {
         let engine = self.engine;
         let mode = self.sought.mode;
         let taken = join_all(passed.into_iter().map(|applicant| take(engine, mode, applicant)));
-        let (taken, blocked) = join(taken, engine.block_refused(&refused)).await;
+        let (taken, blocked) = join(taken, block_refused(engine, &refused)).await;
         self.admission.forget(&blocked.moved);
         self.end = self.end.take().or(blocked.fault.map(End::Fault));
         let mut handed = Vec::new();
@@ -276,8 +277,8 @@ async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Op
         claimant,
         input,
     } = applicant;
-    let settled = engine
-        .settle_candidate(&candidate, |execution, context| match mode {
+    let settled = candidate
+        .settle(engine, |execution, context| match mode {
             HandOut::Lease => claim::lease(execution, &claimant, context),
             HandOut::Grant => claim::admit(execution, claimant.grant_id, context),
         })
@@ -292,7 +293,7 @@ async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Op
         // The record gives the slot back itself.
         Settled::FlowCancelled => Ok(None),
         Settled::Over => {
-            engine.give_slot_back(&candidate).await;
+            candidate.give_slot_back(engine).await;
             Ok(None)
         }
     }

@@ -18,7 +18,7 @@ use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::time::Duration;
 use futures::future::{join, join_all};
 
-use super::claim::{check_wait, check_want};
+use super::claim::{check_wait, check_want, claim_checked, note_worker};
 use crate::engine::Engine;
 use crate::ops::work;
 
@@ -43,108 +43,113 @@ struct Answers {
     usage: Vec<Indexed<Result<Reported>>>,
 }
 
-impl Engine {
-    /// Applies what the worker reports, then gives it what it can take.
-    pub(super) async fn exchange_all(&self, command: Exchange) -> Result<Exchanged> {
-        self.check_namespace(&command.namespace)?;
-        check_wait(command.wait)?;
-        check_size(&command)?;
-        let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
-        let (reports, claim) = by_execution(command);
-        if let Some(claim) = &claim {
-            self.check_claimant(claim).await?;
-        }
-        let any_reports = !reports.is_empty();
-        let applied = reports.into_iter().map(|(id, reports)| self.apply_reports(id, reports));
-        let mut answers = Answers::default();
-        join_all(applied)
-            .await
-            .into_iter()
-            .for_each(|answer| answers.add(answer));
-        let mut exchanged = answers.in_order();
-        if let (Some(mut claim), Some(lease_ttl)) = (claim, lease_ttl) {
-            if !nothing_urgent(&exchanged) {
-                claim.wait = Duration::ZERO;
-            }
-            exchanged.tasks = self.claim_after_reports(claim, lease_ttl, any_reports).await?;
-        }
-        exchanged.server_time = self.store_time().await?;
-        Ok(exchanged)
+/// Applies what the worker reports, then gives it what it can take.
+pub(crate) async fn exchange(engine: &Engine, command: Exchange) -> Result<Exchanged> {
+    engine.check_namespace(&command.namespace)?;
+    check_wait(command.wait)?;
+    check_size(&command)?;
+    let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
+    let (reports, claim) = by_execution(command);
+    if let Some(claim) = &claim {
+        engine.check_claimant(claim).await?;
     }
-
-    /// The tasks of an exchange. The reports are applied by then: a claim that fails must not hide what came of them.
-    async fn claim_after_reports(&self, claim: Claim, lease_ttl: Duration, any_reports: bool) -> Result<Vec<Task>> {
-        if claim.want.max == 0 {
-            self.worker_claims(&claim);
-            return Ok(Vec::new());
+    let any_reports = !reports.is_empty();
+    let applied = reports
+        .into_iter()
+        .map(|(id, reports)| apply_reports(engine, id, reports));
+    let mut answers = Answers::default();
+    join_all(applied)
+        .await
+        .into_iter()
+        .for_each(|answer| answers.add(answer));
+    let mut exchanged = answers.in_order();
+    if let (Some(mut claim), Some(lease_ttl)) = (claim, lease_ttl) {
+        if !nothing_urgent(&exchanged) {
+            claim.wait = Duration::ZERO;
         }
-        match self.claim_checked(claim, lease_ttl).await {
-            Err(refusal) if any_reports => {
-                tracing::debug!(%refusal, "an exchange was answered without tasks");
-                Ok(Vec::new())
-            }
-            answer => answer,
-        }
+        exchanged.tasks = claim_after_reports(engine, claim, lease_ttl, any_reports).await?;
     }
+    exchanged.server_time = engine.store_time().await?;
+    Ok(exchanged)
+}
 
-    /// Applies what is reported about one execution, in order.
-    async fn apply_reports(&self, id: ExecutionId, reports: Reports) -> Answers {
-        let mut answers = Answers::default();
-        for (index, renew) in reports.renew {
-            answers.renewed.push((index, self.renew_one(id, renew).await));
+/// The tasks of an exchange. The reports are applied by then: a claim that fails must not hide what came of them.
+async fn claim_after_reports(
+    engine: &Engine,
+    claim: Claim,
+    lease_ttl: Duration,
+    any_reports: bool,
+) -> Result<Vec<Task>> {
+    if claim.want.max == 0 {
+        note_worker(engine, &claim);
+        return Ok(Vec::new());
+    }
+    match claim_checked(engine, claim, lease_ttl).await {
+        Err(refusal) if any_reports => {
+            tracing::debug!(%refusal, "an exchange was answered without tasks");
+            Ok(Vec::new())
         }
-        let frames = async {
-            let mut answers = Vec::new();
-            for (index, frame) in reports.frames {
-                answers.push((index, work::append_frame(self, On::new(id, frame)).await));
-            }
-            answers
-        };
-        let usage = async {
-            let mut answers = Vec::new();
-            for (index, usage) in reports.usage {
-                answers.push((index, work::report_usage(self, On::new(id, usage)).await));
-            }
-            answers
-        };
-        (answers.frames, answers.usage) = join(frames, usage).await;
-        for (index, finished) in reports.finished {
-            answers.results.push((index, self.finish_one(id, finished).await));
+        answer => answer,
+    }
+}
+
+/// Applies what is reported about one execution, in order.
+async fn apply_reports(engine: &Engine, id: ExecutionId, reports: Reports) -> Answers {
+    let mut answers = Answers::default();
+    for (index, renew) in reports.renew {
+        answers.renewed.push((index, renew_one(engine, id, renew).await));
+    }
+    let frames = async {
+        let mut answers = Vec::new();
+        for (index, frame) in reports.frames {
+            answers.push((index, work::append_frame(engine, On::new(id, frame)).await));
         }
         answers
-    }
-
-    async fn renew_one(&self, id: ExecutionId, renew: Renew) -> RenewedLease {
-        let renewed = work::renew(self, On::new(id, renew)).await;
-        let stop = renewed.as_ref().ok().and_then(|renewed| renewed.stop_requested.clone());
-        RenewedLease {
-            execution_id: id,
-            expires_at: renewed.map(|renewed| renewed.expires_at),
-            stop_requested: stop,
+    };
+    let usage = async {
+        let mut answers = Vec::new();
+        for (index, usage) in reports.usage {
+            answers.push((index, work::report_usage(engine, On::new(id, usage)).await));
         }
+        answers
+    };
+    (answers.frames, answers.usage) = join(frames, usage).await;
+    for (index, finished) in reports.finished {
+        answers.results.push((index, finish_one(engine, id, finished).await));
     }
+    answers
+}
 
-    async fn finish_one(&self, id: ExecutionId, how: Finish) -> Result<FinishedOutcome> {
-        match how {
-            Finish::Complete(command) => work::complete(self, On::new(id, command))
-                .await
-                .map(FinishedOutcome::Completed),
-            Finish::Fail(command) => work::fail(self, On::new(id, command))
-                .await
-                .map(FinishedOutcome::Failed),
-            Finish::Release(command) => work::release(self, On::new(id, command))
-                .await
-                .map(FinishedOutcome::Released),
-            Finish::Delay(command) => work::delay(self, On::new(id, command))
-                .await
-                .map(FinishedOutcome::Delayed),
-            Finish::WaitChildren(command) => work::wait_children(self, On::new(id, command))
-                .await
-                .map(FinishedOutcome::WaitedChildren),
-            Finish::Suspend(command) => work::suspend(self, On::new(id, *command))
-                .await
-                .map(FinishedOutcome::Suspended),
-        }
+async fn renew_one(engine: &Engine, id: ExecutionId, renew: Renew) -> RenewedLease {
+    let renewed = work::renew(engine, On::new(id, renew)).await;
+    let stop = renewed.as_ref().ok().and_then(|renewed| renewed.stop_requested.clone());
+    RenewedLease {
+        execution_id: id,
+        expires_at: renewed.map(|renewed| renewed.expires_at),
+        stop_requested: stop,
+    }
+}
+
+async fn finish_one(engine: &Engine, id: ExecutionId, how: Finish) -> Result<FinishedOutcome> {
+    match how {
+        Finish::Complete(command) => work::complete(engine, On::new(id, command))
+            .await
+            .map(FinishedOutcome::Completed),
+        Finish::Fail(command) => work::fail(engine, On::new(id, command))
+            .await
+            .map(FinishedOutcome::Failed),
+        Finish::Release(command) => work::release(engine, On::new(id, command))
+            .await
+            .map(FinishedOutcome::Released),
+        Finish::Delay(command) => work::delay(engine, On::new(id, command))
+            .await
+            .map(FinishedOutcome::Delayed),
+        Finish::WaitChildren(command) => work::wait_children(engine, On::new(id, command))
+            .await
+            .map(FinishedOutcome::WaitedChildren),
+        Finish::Suspend(command) => work::suspend(engine, On::new(id, *command))
+            .await
+            .map(FinishedOutcome::Suspended),
     }
 }
 

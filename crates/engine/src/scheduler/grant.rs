@@ -14,56 +14,55 @@ use ff_core::token::{GrantClaims, GrantHolder, SignedGrant};
 
 use super::batch::fresh_claimant;
 use super::cycle::{Cycle, End, Sought};
+use super::serving::lanes_that_hand_out;
 use super::waiting_claim::ClaimRequest;
 use crate::engine::Engine;
 use crate::fault::internal;
 
-impl Engine {
-    /// Reserves and admits one execution, and signs the grant on it.
-    pub(super) async fn grant_for_worker(&self, command: ClaimForWorker) -> Result<Option<IssuedGrant>> {
-        self.check_namespace(&command.namespace)?;
-        let grant_ttl = check_grant_ttl(command.grant_ttl.unwrap_or(GRANT_TTL_DEFAULT))?;
-        self.shared.claim_queues.check_open()?;
-        let ring = self.ring_to_sign_with().await?;
-        let sought = Sought {
-            lanes: self.lanes_that_hand_out(&command.namespace, vec![command.lane]).await?,
-            namespace: command.namespace,
-            capabilities: command.capabilities,
-            mode: HandOut::Grant,
-        };
-        let request = ClaimRequest {
-            worker: command.worker,
-            instance: command.instance,
-            max: 1,
-            // What the lease lasts is said when the grant is redeemed.
-            lease_ttl: LEASE_TTL_DEFAULT,
-        };
-        let now = self.store_time().await?;
-        let mut cycle = Cycle::new(self, sought, false);
-        while cycle.goes_on() {
-            let claimant = fresh_claimant(&request, grant_ttl, self, now);
-            if let Some(handed) = cycle.next(vec![claimant]).await.pop() {
-                return sign(&ring, &handed.execution).map(Some);
-            }
-        }
-        match cycle.finish().end {
-            End::Fault(fault) => Err(fault),
-            End::Empty | End::Enough | End::Cut | End::Refused => Ok(None),
+/// Reserves and admits one execution, and signs the grant on it.
+pub(crate) async fn claim_for_worker(engine: &Engine, command: ClaimForWorker) -> Result<Option<IssuedGrant>> {
+    engine.check_namespace(&command.namespace)?;
+    let grant_ttl = check_grant_ttl(command.grant_ttl.unwrap_or(GRANT_TTL_DEFAULT))?;
+    engine.shared.claim_queues.check_open()?;
+    let ring = signing_keys(engine).await?;
+    let sought = Sought {
+        lanes: lanes_that_hand_out(engine, &command.namespace, vec![command.lane]).await?,
+        namespace: command.namespace,
+        capabilities: command.capabilities,
+        mode: HandOut::Grant,
+    };
+    let request = ClaimRequest {
+        worker: command.worker,
+        instance: command.instance,
+        max: 1,
+        // What the lease lasts is said when the grant is redeemed.
+        lease_ttl: LEASE_TTL_DEFAULT,
+    };
+    let now = engine.store_time().await?;
+    let mut cycle = Cycle::new(engine, sought, false);
+    while cycle.goes_on() {
+        let claimant = fresh_claimant(&request, grant_ttl, engine, now);
+        if let Some(handed) = cycle.next(vec![claimant]).await.pop() {
+            return sign(&ring, &handed.execution).map(Some);
         }
     }
+    match cycle.finish().end {
+        End::Fault(fault) => Err(fault),
+        End::Empty | End::Enough | End::Cut | End::Refused => Ok(None),
+    }
+}
 
-    /// The signing keys, asked for before anything is promised.
-    pub(super) async fn ring_to_sign_with(&self) -> Result<Arc<KeyRing>> {
-        let unavailable = |refusal: Rejection| {
-            let detail = format!("there is no key to sign a grant with: {}", refusal.detail);
-            Rejection {
-                code: Code::Unavailable,
-                detail,
-                ..refusal
-            }
-        };
-        self.key_ring().await.map_err(unavailable)
-    }
+/// The signing keys, asked for before anything is promised.
+pub(super) async fn signing_keys(engine: &Engine) -> Result<Arc<KeyRing>> {
+    let unavailable = |refusal: Rejection| {
+        let detail = format!("there is no key to sign a grant with: {}", refusal.detail);
+        Rejection {
+            code: Code::Unavailable,
+            detail,
+            ..refusal
+        }
+    };
+    engine.key_ring().await.map_err(unavailable)
 }
 
 /// Signs the open grant on an execution.

@@ -24,65 +24,63 @@ pub(super) struct Inputs {
     pub(super) omitted: Vec<OmittedInput>,
 }
 
-impl Engine {
-    /// What the last successes of the upstreams whose edges name an input left. What does not fit any more, in the order of
-    /// their names, is named instead: the holder can still read it.
-    pub(super) async fn inputs_of(&self, execution: &Execution) -> Result<Inputs> {
-        let mut named = self.named_upstreams(execution).await?;
-        let mut inputs = Inputs::default();
-        if named.is_empty() {
-            return Ok(inputs);
-        }
-        let partition = execution.id.partition();
-        let upstreams: Vec<RecordKey> = named.values().copied().map(RecordKey::Execution).collect();
-        let found = self.store().load(Load::records(partition, upstreams)).await?;
-        let mut room = INPUT_BYTES_MAX;
-        named.retain(|name, upstream| {
-            let Some(bytes) = result_bytes(&found, *upstream) else {
-                return false;
-            };
-            let fits = bytes <= room;
-            if fits {
-                room -= bytes;
-            } else {
-                inputs.omitted.push(OmittedInput {
-                    name: name.clone(),
-                    execution_id: *upstream,
-                });
-            }
-            fits
-        });
-        let blobs = named.values().copied().map(BlobKey::Result);
-        let found = self
-            .store()
-            .load(Load::records(partition, []).with_blobs(blobs))
-            .await?;
-        let input = |(name, upstream)| Some((name, found.blobs.get(&BlobKey::Result(upstream))?.clone()));
-        inputs.handed = named.into_iter().filter_map(input).collect();
-        Ok(inputs)
+/// What the last successes of the upstreams whose edges name an input left. What does not fit any more, in the order of
+/// their names, is named instead: the holder can still read it.
+pub(super) async fn read(engine: &Engine, execution: &Execution) -> Result<Inputs> {
+    let mut named = named_upstreams(engine, execution).await?;
+    let mut inputs = Inputs::default();
+    if named.is_empty() {
+        return Ok(inputs);
     }
-
-    /// Upstreams that count and whose edges name an input. No two edges into one execution have the same name.
-    async fn named_upstreams(&self, execution: &Execution) -> Result<BTreeMap<DataRef, ExecutionId>> {
-        let mut named = BTreeMap::new();
-        if execution.dependencies.is_none() {
-            return Ok(named);
-        }
-        let listing = Listing::EdgesInto {
-            downstream: execution.id,
+    let partition = execution.id.partition();
+    let upstreams: Vec<RecordKey> = named.values().copied().map(RecordKey::Execution).collect();
+    let found = engine.store().load(Load::records(partition, upstreams)).await?;
+    let mut room = INPUT_BYTES_MAX;
+    named.retain(|name, upstream| {
+        let Some(bytes) = result_bytes(&found, *upstream) else {
+            return false;
         };
-        let mut after = None;
-        loop {
-            let page = self.store().list(listing.clone(), after, PAGE_MAX).await?;
-            after = page.next.clone();
-            for (edge, _) in page.edges() {
-                if let Some(name) = input_name(&edge) {
-                    named.insert(name, edge.upstream);
-                }
+        let fits = bytes <= room;
+        if fits {
+            room -= bytes;
+        } else {
+            inputs.omitted.push(OmittedInput {
+                name: name.clone(),
+                execution_id: *upstream,
+            });
+        }
+        fits
+    });
+    let blobs = named.values().copied().map(BlobKey::Result);
+    let found = engine
+        .store()
+        .load(Load::records(partition, []).with_blobs(blobs))
+        .await?;
+    let input = |(name, upstream)| Some((name, found.blobs.get(&BlobKey::Result(upstream))?.clone()));
+    inputs.handed = named.into_iter().filter_map(input).collect();
+    Ok(inputs)
+}
+
+/// Upstreams that count and whose edges name an input. No two edges into one execution have the same name.
+async fn named_upstreams(engine: &Engine, execution: &Execution) -> Result<BTreeMap<DataRef, ExecutionId>> {
+    let mut named = BTreeMap::new();
+    if execution.dependencies.is_none() {
+        return Ok(named);
+    }
+    let listing = Listing::EdgesInto {
+        downstream: execution.id,
+    };
+    let mut after = None;
+    loop {
+        let page = engine.store().list(listing.clone(), after, PAGE_MAX).await?;
+        after = page.next.clone();
+        for (edge, _) in page.edges() {
+            if let Some(name) = input_name(&edge) {
+                named.insert(name, edge.upstream);
             }
-            if after.is_none() {
-                return Ok(named);
-            }
+        }
+        if after.is_none() {
+            return Ok(named);
         }
     }
 }

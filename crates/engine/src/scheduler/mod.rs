@@ -5,9 +5,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `claims` | the operations of [`ff_core::fabric::Claims`], each in a file of its own |
-//! | `claim`, `exchange` | tasks; the one call of a remote worker's loop |
-//! | `grant`, `redeem`, `reclaim` | grants, step by step, for workers that want it so and for operators |
+//! | `claims` | the operations, each in a file of its own |
+//! | `claim`, `exchange` | `claim`; the one call of a remote worker's loop |
+//! | `grant`, `redeem`, `reclaim` | `claim_for_worker`, `claim_from_grant`, `issue_reclaim_grant`: grants, step by step |
 //! | `claim_queues`, `claim_queue`, `waiting_claim`, `wake_up` | who waits for what, and what wakes them |
 //! | `serving`, `batch` | the loop that serves a queue, and what each claim of a round gets |
 //! | `cycle` | reserve, admission and lease until there is enough |

@@ -10,80 +10,82 @@ use ff_core::machine::{claim, operator};
 use ff_core::record::{Execution, RecordKey};
 
 use super::admission::{Admission, Judged};
+use super::block::block_refused;
 use super::candidate::{Candidate, Settled};
-use super::grant::sign;
+use super::grant::{sign, signing_keys};
 use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
 
-impl Engine {
-    /// Promises an execution to a given worker, if budgets and quota admit it too.
-    pub(super) async fn grant_for_reclaim(&self, command: On<ExecutionId, IssueReclaimGrant>) -> Result<IssuedGrant> {
-        let On { id, command } = command;
-        self.shared.claim_queues.check_open()?;
-        let ring = self.ring_to_sign_with().await?;
-        let issued = self.change(id, |execution, context| {
-            let step = operator::issue_reclaim_grant(execution, &command, context)?;
-            let after = step.draft.execution(id).cloned();
-            Ok(step.map(|issued| (issued, after)))
-        });
-        match issued.await? {
-            (ReclaimGrant::Issued { admitted: true, .. }, Some(execution)) => sign(&ring, &execution),
-            (ReclaimGrant::Issued { .. }, _) => self.admit_reclaim(id, command.grant_id, &ring).await,
-            (ReclaimGrant::FlowCancelled, _) => Err(cancelled_with_flow(id)),
-        }
+/// Promises an execution to a given worker, if budgets and quota admit it too.
+pub(crate) async fn issue_reclaim_grant(
+    engine: &Engine,
+    command: On<ExecutionId, IssueReclaimGrant>,
+) -> Result<IssuedGrant> {
+    let On { id, command } = command;
+    engine.shared.claim_queues.check_open()?;
+    let ring = signing_keys(engine).await?;
+    let issued = engine.change(id, |execution, context| {
+        let step = operator::issue_reclaim_grant(execution, &command, context)?;
+        let after = step.draft.execution(id).cloned();
+        Ok(step.map(|issued| (issued, after)))
+    });
+    match issued.await? {
+        (ReclaimGrant::Issued { admitted: true, .. }, Some(execution)) => sign(&ring, &execution),
+        (ReclaimGrant::Issued { .. }, _) => admit_reclaim(engine, id, command.grant_id, &ring).await,
+        (ReclaimGrant::FlowCancelled, _) => Err(cancelled_with_flow(id)),
     }
+}
 
-    async fn admit_reclaim(&self, id: ExecutionId, grant_id: GrantId, ring: &KeyRing) -> Result<IssuedGrant> {
-        let candidate = self.reclaimed(id, grant_id).await?;
-        let judged = Admission::new(self).judge(&[&candidate]).await;
-        match judged.into_iter().next() {
-            Some(Judged::Passed) => self.admit_passed(&candidate, ring).await,
-            Some(Judged::Refused(refused)) => {
-                let detail = format!("execution {id}: {}", refused.refusal.detail);
-                match self.block_refused(&[(candidate, refused)]).await.fault {
-                    Some(fault) => Err(fault),
-                    None => Err(Code::ExecutionNotEligible.because(detail)),
-                }
-            }
-            Some(Judged::Unread(fault)) => Err(fault),
-            Some(Judged::Dropped) | None => Err(taken_back(id)),
-        }
-    }
-
-    async fn admit_passed(&self, candidate: &Candidate, ring: &KeyRing) -> Result<IssuedGrant> {
-        let id = candidate.execution().id;
-        let rule = |execution: &Execution, context: &_| claim::admit(execution, candidate.grant_id, context);
-        match self.settle_candidate(candidate, rule).await? {
-            Settled::Done(execution) => sign(ring, &execution),
-            Settled::FlowCancelled => Err(cancelled_with_flow(id)),
-            Settled::Over => {
-                self.give_slot_back(candidate).await;
-                Err(taken_back(id))
+async fn admit_reclaim(engine: &Engine, id: ExecutionId, grant_id: GrantId, ring: &KeyRing) -> Result<IssuedGrant> {
+    let candidate = reclaimed(engine, id, grant_id).await?;
+    let judged = Admission::new(engine).judge(&[&candidate]).await;
+    match judged.into_iter().next() {
+        Some(Judged::Passed) => admit_passed(engine, &candidate, ring).await,
+        Some(Judged::Refused(refused)) => {
+            let detail = format!("execution {id}: {}", refused.refusal.detail);
+            match block_refused(engine, &[(candidate, refused)]).await.fault {
+                Some(fault) => Err(fault),
+                None => Err(Code::ExecutionNotEligible.because(detail)),
             }
         }
+        Some(Judged::Unread(fault)) => Err(fault),
+        Some(Judged::Dropped) | None => Err(taken_back(id)),
     }
+}
 
-    /// The execution as it stands under the grant that was just issued.
-    async fn reclaimed(&self, id: ExecutionId, grant_id: GrantId) -> Result<Candidate> {
-        let key = RecordKey::Execution(id);
-        let snapshot = self.read_execution(id).await?;
-        let execution = self.visible(&snapshot, id)?.clone();
-        let version = snapshot.version(&key).ok_or_else(|| taken_back(id))?;
-        let gate = execution.definition.flow.map(RecordKey::Gate);
-        let gate = gate.and_then(|gate| Some((snapshot.gate(&gate)?.clone(), snapshot.version(&gate)?)));
-        if execution.grant().is_none_or(|grant| grant.id != grant_id) {
-            return Err(taken_back(id));
+async fn admit_passed(engine: &Engine, candidate: &Candidate, ring: &KeyRing) -> Result<IssuedGrant> {
+    let id = candidate.execution().id;
+    let rule = |execution: &Execution, context: &_| claim::admit(execution, candidate.grant_id, context);
+    match candidate.settle(engine, rule).await? {
+        Settled::Done(execution) => sign(ring, &execution),
+        Settled::FlowCancelled => Err(cancelled_with_flow(id)),
+        Settled::Over => {
+            candidate.give_slot_back(engine).await;
+            Err(taken_back(id))
         }
-        Ok(Candidate {
-            held: VersionedExecution {
-                execution,
-                version,
-                gate,
-            },
-            grant_id,
-            now: snapshot.now,
-        })
     }
+}
+
+/// The execution as it stands under the grant that was just issued.
+async fn reclaimed(engine: &Engine, id: ExecutionId, grant_id: GrantId) -> Result<Candidate> {
+    let key = RecordKey::Execution(id);
+    let snapshot = engine.read_execution(id).await?;
+    let execution = engine.visible(&snapshot, id)?.clone();
+    let version = snapshot.version(&key).ok_or_else(|| taken_back(id))?;
+    let gate = execution.definition.flow.map(RecordKey::Gate);
+    let gate = gate.and_then(|gate| Some((snapshot.gate(&gate)?.clone(), snapshot.version(&gate)?)));
+    if execution.grant().is_none_or(|grant| grant.id != grant_id) {
+        return Err(taken_back(id));
+    }
+    Ok(Candidate {
+        held: VersionedExecution {
+            execution,
+            version,
+            gate,
+        },
+        grant_id,
+        now: snapshot.now,
+    })
 }
 
 fn cancelled_with_flow(id: ExecutionId) -> Rejection {

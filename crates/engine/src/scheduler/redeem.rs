@@ -14,6 +14,7 @@ use ff_core::time::Duration;
 use ff_core::token::{GrantClaims, GrantHolder, GrantRefusal};
 
 use super::cycle::Handed;
+use super::task;
 use crate::engine::Engine;
 use crate::mint;
 
@@ -24,66 +25,64 @@ struct VerifiedGrant {
     expired: Option<GrantRefusal>,
 }
 
-impl Engine {
-    /// Turns a grant into a lease, or answers the lease it was turned into before.
-    pub(super) async fn redeem_grant(&self, command: RedeemGrant) -> Result<Task> {
-        let lease_ttl = check_lease_ttl(command.lease_ttl.unwrap_or(LEASE_TTL_DEFAULT))?;
-        let verified = self.verify_grant(&command).await?;
-        let claimant = Claimant {
-            worker: command.worker,
-            instance: command.instance,
-            grant_id: verified.claims.grant_id,
-            lease_id: LeaseId::from_uuid(mint::secret(self.host())),
-            attempt_id: AttemptId::from_uuid(self.mint(self.store_time().await?)),
-            lease_ttl,
-            grant_ttl: GRANT_TTL_DEFAULT,
-        };
-        match self.redeem_verified(&verified.claims, &claimant).await {
-            Ok(handed) => self.assemble_task(handed).await,
-            Err(refusal) => Err(refusal_for_holder(refusal, verified.expired)),
+/// Turns a grant into a lease, or answers the lease it was turned into before.
+pub(crate) async fn claim_from_grant(engine: &Engine, command: RedeemGrant) -> Result<Task> {
+    let lease_ttl = check_lease_ttl(command.lease_ttl.unwrap_or(LEASE_TTL_DEFAULT))?;
+    let verified = verify_grant(engine, &command).await?;
+    let claimant = Claimant {
+        worker: command.worker,
+        instance: command.instance,
+        grant_id: verified.claims.grant_id,
+        lease_id: LeaseId::from_uuid(mint::secret(engine.host())),
+        attempt_id: AttemptId::from_uuid(engine.mint(engine.store_time().await?)),
+        lease_ttl,
+        grant_ttl: GRANT_TTL_DEFAULT,
+    };
+    match redeem_verified(engine, &verified.claims, &claimant).await {
+        Ok(handed) => task::assemble(engine, handed).await,
+        Err(refusal) => Err(refusal_for_holder(refusal, verified.expired)),
+    }
+}
+
+/// Checks signature, holder and time. The caller learns little, the log all of it.
+async fn verify_grant(engine: &Engine, command: &RedeemGrant) -> Result<VerifiedGrant> {
+    let holder = GrantHolder {
+        worker_id: command.worker.clone(),
+        worker_instance_id: command.instance.clone(),
+    };
+    let (ring, now) = engine.key_ring_for(command.grant.kid()).await?;
+    let opened = match command.grant.open(&ring, &holder, now) {
+        Err(refusal @ GrantRefusal::Expired(at)) => {
+            let before = at - Duration::from_millis(1);
+            let claims = command.grant.open(&ring, &holder, before);
+            claims.map(|claims| (claims, Some(refusal)))
         }
-    }
+        other => other.map(|claims| (claims, None)),
+    };
+    let (claims, expired) = opened.map_err(|refusal| {
+        tracing::info!(%refusal, worker = %command.worker, instance = %command.instance, "a grant was refused");
+        Rejection::from(refusal)
+    })?;
+    engine.check_id(claims.execution_id)?;
+    Ok(VerifiedGrant { claims, expired })
+}
 
-    /// Checks signature, holder and time. The caller learns little, the log all of it.
-    async fn verify_grant(&self, command: &RedeemGrant) -> Result<VerifiedGrant> {
-        let holder = GrantHolder {
-            worker_id: command.worker.clone(),
-            worker_instance_id: command.instance.clone(),
-        };
-        let (ring, now) = self.key_ring_for(command.grant.kid()).await?;
-        let opened = match command.grant.open(&ring, &holder, now) {
-            Err(refusal @ GrantRefusal::Expired(at)) => {
-                let before = at - Duration::from_millis(1);
-                let claims = command.grant.open(&ring, &holder, before);
-                claims.map(|claims| (claims, Some(refusal)))
-            }
-            other => other.map(|claims| (claims, None)),
-        };
-        let (claims, expired) = opened.map_err(|refusal| {
-            tracing::info!(%refusal, worker = %command.worker, instance = %command.instance, "a grant was refused");
-            Rejection::from(refusal)
-        })?;
-        self.check_id(claims.execution_id)?;
-        Ok(VerifiedGrant { claims, expired })
-    }
-
-    async fn redeem_verified(&self, claims: &GrantClaims, claimant: &Claimant) -> Result<Handed> {
-        let id = claims.execution_id;
-        let load = Self::load_of(id).with_blobs([BlobKey::Input(id)]);
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        loop {
-            let snapshot = tries.read(load.clone()).await?;
-            let execution = self.visible(&snapshot, id)?;
-            let step = claim::claim_from_grant(execution, claimant, &self.context_of(&snapshot, execution))?;
-            let step = with_handed(step, execution, claims, &snapshot);
-            if let Some((redeemed, handed)) = tries.commit(&snapshot, step).await? {
-                return match redeemed {
-                    Redeemed::Now | Redeemed::Already => Ok(handed),
-                    Redeemed::FlowCancelled => {
-                        Err(Code::InvalidClaimGrant.because(format!("execution {id}: its flow is cancelled")))
-                    }
-                };
-            }
+async fn redeem_verified(engine: &Engine, claims: &GrantClaims, claimant: &Claimant) -> Result<Handed> {
+    let id = claims.execution_id;
+    let load = Engine::load_of(id).with_blobs([BlobKey::Input(id)]);
+    let mut tries = engine.tries(RecordKey::Execution(id)).await;
+    loop {
+        let snapshot = tries.read(load.clone()).await?;
+        let execution = engine.visible(&snapshot, id)?;
+        let step = claim::claim_from_grant(execution, claimant, &engine.context_of(&snapshot, execution))?;
+        let step = with_handed(step, execution, claims, &snapshot);
+        if let Some((redeemed, handed)) = tries.commit(&snapshot, step).await? {
+            return match redeemed {
+                Redeemed::Now | Redeemed::Already => Ok(handed),
+                Redeemed::FlowCancelled => {
+                    Err(Code::InvalidClaimGrant.because(format!("execution {id}: its flow is cancelled")))
+                }
+            };
         }
     }
 }

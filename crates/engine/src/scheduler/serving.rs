@@ -12,6 +12,7 @@ use super::batch::Batch;
 use super::claim_queue::{ClaimQueueKey, Next, Round, Served};
 use super::claim_queues::ClaimQueues;
 use super::cycle::{Cycle, End, Ended, Handed, Sought};
+use super::task;
 use crate::engine::Engine;
 use ff_core::caller::Caller;
 
@@ -30,109 +31,111 @@ impl Drop for ServingLoop<'_> {
     }
 }
 
-impl Engine {
-    /// Starts a loop that serves a queue. It runs beside the callers, so that one who goes away takes nobody with it.
-    pub(super) fn start_serving(&self, queue: Arc<ClaimQueueKey>) {
-        // All claims of the queue are served together, on behalf of none of them.
-        let engine = self.acting_as(Caller::engine());
-        self.host().spawn(Box::pin(engine.serve_claims(queue)));
-    }
+/// Starts a loop that serves a queue. It runs beside the callers, so that one who goes away takes nobody with it.
+pub(super) fn start(engine: &Engine, queue: Arc<ClaimQueueKey>) {
+    // All claims of the queue are served together, on behalf of none of them.
+    let serving = engine.acting_as(Caller::engine());
+    engine.host().spawn(Box::pin(async move { run(&serving, queue).await }));
+}
 
-    async fn serve_claims(self, key: Arc<ClaimQueueKey>) {
-        let queues = &self.shared.claim_queues;
-        let mut serving = ServingLoop {
-            queues,
-            queue: Some(Arc::clone(&key)),
-            in_round: false,
-        };
-        loop {
-            match queues.next(&key, self.host().elapsed()) {
-                Next::Serve(round) => {
-                    serving.in_round = true;
-                    if round.needs_another_loop {
-                        self.start_serving(Arc::clone(&key));
-                    }
-                    let served = self.serve_round(&key, round).await;
-                    queues.finish_round(&key, served, self.host().elapsed());
-                    serving.in_round = false;
+async fn run(engine: &Engine, key: Arc<ClaimQueueKey>) {
+    let queues = &engine.shared.claim_queues;
+    let mut serving = ServingLoop {
+        queues,
+        queue: Some(Arc::clone(&key)),
+        in_round: false,
+    };
+    loop {
+        match queues.next(&key, engine.host().elapsed()) {
+            Next::Serve(round) => {
+                serving.in_round = true;
+                if round.needs_another_loop {
+                    start(engine, Arc::clone(&key));
                 }
-                Next::Wait(wake_up) => wake_up.woken().await,
-                Next::End => {
-                    serving.queue = None;
-                    return;
-                }
+                let served = serve_round(engine, &key, round).await;
+                queues.finish_round(&key, served, engine.host().elapsed());
+                serving.in_round = false;
+            }
+            Next::Wait(wake_up) => wake_up.woken().await,
+            Next::End => {
+                serving.queue = None;
+                return;
             }
         }
     }
+}
 
-    async fn serve_round(&self, key: &ClaimQueueKey, round: Round) -> Served {
-        let mut batch = Batch::new(round.claims);
-        let ended = match self.begin_cycle(key, round.number, round.without_admission).await {
-            Ok((cycle, now)) => self.fill_batch(cycle, &mut batch, now).await,
-            Err(fault) => Ended::by_fault(fault),
-        };
-        self.shared.causes.wake_when_moved(&ended.left_aside, &round.wake_up);
-        Served {
-            batch,
-            wake_ups: round.wake_ups,
-            end: ended.end,
-            without_admission: ended.without_admission,
-        }
+async fn serve_round(engine: &Engine, key: &ClaimQueueKey, round: Round) -> Served {
+    let mut batch = Batch::new(round.claims);
+    let ended = match begin_cycle(engine, key, round.number, round.without_admission).await {
+        Ok((cycle, now)) => fill_batch(engine, cycle, &mut batch, now).await,
+        Err(fault) => Ended::by_fault(fault),
+    };
+    engine.shared.causes.wake_when_moved(&ended.left_aside, &round.wake_up);
+    Served {
+        batch,
+        wake_ups: round.wake_ups,
+        end: ended.end,
+        without_admission: ended.without_admission,
     }
+}
 
-    async fn begin_cycle(
-        &self,
-        key: &ClaimQueueKey,
-        round: usize,
-        without_admission: bool,
-    ) -> Result<(Cycle<'_>, Timestamp)> {
-        let lanes = key.lanes_of_round(round);
-        let sought = Sought {
-            namespace: key.namespace.clone(),
-            lanes: self.lanes_that_hand_out(&key.namespace, lanes).await?,
-            capabilities: key.capabilities.clone(),
-            mode: HandOut::Lease,
-        };
-        let cycle = Cycle::new(self, sought, without_admission);
-        Ok((cycle, self.store_time().await?))
-    }
+async fn begin_cycle<'e>(
+    engine: &'e Engine,
+    key: &ClaimQueueKey,
+    round: usize,
+    without_admission: bool,
+) -> Result<(Cycle<'e>, Timestamp)> {
+    let lanes = key.lanes_of_round(round);
+    let sought = Sought {
+        namespace: key.namespace.clone(),
+        lanes: lanes_that_hand_out(engine, &key.namespace, lanes).await?,
+        capabilities: key.capabilities.clone(),
+        mode: HandOut::Lease,
+    };
+    let cycle = Cycle::new(engine, sought, without_admission);
+    Ok((cycle, engine.store_time().await?))
+}
 
-    /// Reserves until every claim has enough or nothing comes, then adds the tasks to their shares.
-    async fn fill_batch(&self, mut cycle: Cycle<'_>, batch: &mut Batch, now: Timestamp) -> Ended {
-        let mut taken: Vec<(usize, Handed)> = Vec::new();
-        while cycle.goes_on() {
-            let claimants = batch.next_claimants(cycle.reserve_max(), self, now);
-            if claimants.is_empty() {
-                break;
-            }
-            for handed in cycle.next(claimants).await {
-                if let Some(share) = batch.take(handed.grant_id) {
-                    taken.push((share, handed));
-                }
-            }
+/// Reserves until every claim has enough or nothing comes, then adds the tasks to their shares.
+async fn fill_batch(engine: &Engine, mut cycle: Cycle<'_>, batch: &mut Batch, now: Timestamp) -> Ended {
+    let mut taken: Vec<(usize, Handed)> = Vec::new();
+    while cycle.goes_on() {
+        let claimants = batch.next_claimants(cycle.reserve_max(), engine, now);
+        if claimants.is_empty() {
+            break;
         }
-        let mut ended = cycle.finish();
-        let tasks = taken
-            .into_iter()
-            .map(|(share, handed)| async move { (share, self.assemble_task(handed).await) });
-        for (share, task) in join_all(tasks).await {
-            match task {
-                Ok(task) => batch.add_task(share, task),
-                Err(fault) => {
-                    // Without its inputs or signals it must not run: its short first lease ends, and it comes back. Whoever
-                    // it was for is told, because another round would only lease and lose the next one.
-                    tracing::warn!(%fault, "a leased execution could not be handed over whole");
-                    ended.end = End::Fault(fault);
-                }
+        for handed in cycle.next(claimants).await {
+            if let Some(share) = batch.take(handed.grant_id) {
+                taken.push((share, handed));
             }
         }
-        ended
     }
+    let mut ended = cycle.finish();
+    let tasks = taken
+        .into_iter()
+        .map(|(share, handed)| async move { (share, task::assemble(engine, handed).await) });
+    for (share, task) in join_all(tasks).await {
+        match task {
+            Ok(task) => batch.add_task(share, task),
+            Err(fault) => {
+                // Without its inputs or signals it must not run: its short first lease ends, and it comes back. Whoever
+                // it was for is told, because another round would only lease and lose the next one.
+                tracing::warn!(%fault, "a leased execution could not be handed over whole");
+                ended.end = End::Fault(fault);
+            }
+        }
+    }
+    ended
+}
 
-    /// Those of the lanes that hand out, in the same order.
-    pub(super) async fn lanes_that_hand_out(&self, namespace: &Namespace, lanes: Vec<LaneId>) -> Result<Vec<LaneId>> {
-        let states = try_join_all(lanes.iter().map(|lane| self.lane_state(namespace, lane))).await?;
-        let open = lanes.into_iter().zip(states).filter(|(_, state)| state.hands_out());
-        Ok(open.map(|(lane, _)| lane).collect())
-    }
+/// Those of the lanes that hand out, in the same order.
+pub(super) async fn lanes_that_hand_out(
+    engine: &Engine,
+    namespace: &Namespace,
+    lanes: Vec<LaneId>,
+) -> Result<Vec<LaneId>> {
+    let states = try_join_all(lanes.iter().map(|lane| engine.lane_state(namespace, lane))).await?;
+    let open = lanes.into_iter().zip(states).filter(|(_, state)| state.hands_out());
+    Ok(open.map(|(lane, _)| lane).collect())
 }
