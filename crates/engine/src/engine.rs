@@ -10,7 +10,7 @@ use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::machine::{Context, Step};
 use ff_core::name::Namespace;
-use ff_core::partition::Partition;
+use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, RecordKey};
 use ff_core::time::Timestamp;
 use uuid::Uuid;
@@ -206,6 +206,17 @@ impl Engine {
     /// The time of a partition as far as it is known without asking.
     pub(crate) fn now_in(&self, partition: Partition) -> Option<Timestamp> {
         self.store().now(partition)
+    }
+
+    /// Every partition there is.
+    pub(crate) fn all_partitions(&self) -> Vec<Partition> {
+        let counts = self.shared.config.counts;
+        Family::ALL.into_iter().flat_map(|family| counts.all(family)).collect()
+    }
+
+    /// Every partition that holds executions.
+    pub(crate) fn flow_partitions(&self) -> Vec<Partition> {
+        self.shared.config.counts.all(Family::Flow).collect()
     }
 }
 

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use ff_backend::hint::{Hint, HintStream};
 use ff_core::command::stream::AttemptRef;
-use ff_core::partition::Partition;
-use ff_core::time::Timestamp;
 use futures::future::{BoxFuture, Either, select};
 use tokio::sync::{oneshot, watch};
 
 use crate::engine::Engine;
+use crate::pump;
 
 /// How long a stop waits for what runs in the background.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -42,8 +41,8 @@ impl Engine {
             return;
         }
         self.listen();
-        let pump = self.clone();
-        self.run_beside(Box::pin(async move { pump.run_pump().await }));
+        let engine = self.clone();
+        self.run_beside(Box::pin(async move { pump::run(&engine).await }));
     }
 
     /// Begins to listen to the store without pumping: for whoever lets time pass by hand, with [`Engine::pump_pass`].
@@ -120,7 +119,7 @@ impl Engine {
         let shared = &self.shared;
         match hint {
             Hint::Eligible { namespace, lane, .. } => shared.claim_queues.wake(&namespace, &lane),
-            Hint::Due { partition, at } => self.expect_due(partition, at),
+            Hint::Due { partition, at } => pump::expect_due(self, partition, at),
             Hint::Stream {
                 execution_id,
                 attempt_index,
@@ -143,13 +142,6 @@ impl Engine {
         }
     }
 
-    /// Something in `partition` is due at `at`: the pump looks then, if the partition is its own.
-    fn expect_due(&self, partition: Partition, at: Timestamp) {
-        if self.pumps(partition) {
-            self.expect_at(self.now_in(partition), at);
-        }
-    }
-
     /// Hints were lost: everything is looked at, and nothing remembered is believed.
     fn look_everywhere(&self) {
         let shared = &self.shared;
@@ -158,6 +150,6 @@ impl Engine {
         shared.claim_queues.wake_all();
         shared.streams.wake_all();
         shared.feeds.wake_all();
-        self.look_again();
+        pump::look_everywhere(self);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) async fn list_workers(engine: &Engine, request: ListOf) -> Result<Pag
     let now = engine.store_time().await?;
     found
         .workers
-        .retain(|worker| worker.is_live(now) || !engine.serves(Duty::WorkerTtl));
+        .retain(|worker| worker.is_live(now) || !Duty::WorkerTtl.is_served(engine));
     Ok(Page {
         items: found.workers,
         next: engine.sign_cursor(found.next.map(Cursor), &scope).await?,

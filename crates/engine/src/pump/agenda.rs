@@ -3,9 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
 use tokio::sync::Notify;
 
+use super::Pump;
 use crate::engine::Engine;
 
 /// The next look at the store, by the host's clock.
@@ -89,19 +91,20 @@ impl Agenda {
     }
 }
 
-impl Engine {
-    /// Something is due at `at` by a clock that stands at `now`, if that is known.
-    pub(crate) fn expect_at(&self, now: Option<Timestamp>, at: Timestamp) {
-        let agenda = &self.shared.pump.agenda;
-        match now.filter(|now| !at.has_come(*now)) {
-            Some(now) => agenda.expect(self.host().elapsed() + Duration::from_millis(at.since(now).as_millis())),
-            None => agenda.ask(),
-        }
+/// Something in `partition` is due at `at`: the pump looks then, if the partition is its own.
+pub(crate) fn expect_due(engine: &Engine, partition: Partition, at: Timestamp) {
+    let Pump { agenda, ranges, .. } = &engine.shared.pump;
+    if !ranges.holds(partition) {
+        return;
     }
+    match engine.now_in(partition).filter(|now| !at.has_come(*now)) {
+        Some(now) => agenda.expect(engine.host().elapsed() + Duration::from_millis(at.since(now).as_millis())),
+        None => agenda.ask(),
+    }
+}
 
-    /// Anything may be due, and nothing remembered is believed.
-    pub(crate) fn look_again(&self) {
-        self.shared.pump.marks.forget_all();
-        self.shared.pump.agenda.ask();
-    }
+/// Anything may be due, and nothing remembered is believed.
+pub(crate) fn look_everywhere(engine: &Engine) {
+    engine.shared.pump.marks.forget_all();
+    engine.shared.pump.agenda.ask();
 }

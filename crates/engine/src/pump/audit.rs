@@ -12,6 +12,7 @@ use ff_core::partition::{Family, Partition};
 use ff_core::record::Record;
 
 use super::duty::Duty;
+use super::recount::recount;
 use crate::engine::Engine;
 
 /// Records of one audit.
@@ -31,75 +32,72 @@ struct SamplePosition {
     after: Option<Cursor>,
 }
 
-impl Engine {
-    /// Index entries and counters this process has found wrong and written anew.
-    pub fn repaired(&self) -> u64 {
-        self.shared.pump.audits.repaired.load(Ordering::Relaxed)
+/// Looks at one sample, and repairs what has drifted.
+pub(super) async fn sweep(engine: &Engine) -> Result<()> {
+    if !Duty::AuditSweep.is_served(engine) {
+        return Ok(());
     }
-
-    /// One audit, for tests that do not run in the background.
-    pub async fn pump_audit(&self) -> Result<()> {
-        self.pumping().audit_sweep().await
+    // From time to time nothing is believed: a store that lost writes may show an old generation again.
+    engine.shared.pump.marks.forget_all();
+    let position = engine.shared.pump.audits.position();
+    let partition = Partition::flow(position.index);
+    let page = engine
+        .store()
+        .list(Listing::Audit(partition), position.after, SAMPLE)
+        .await?;
+    engine.shared.pump.audits.move_to(match &page.next {
+        Some(after) => SamplePosition {
+            index: position.index,
+            after: Some(after.clone()),
+        },
+        None => SamplePosition {
+            index: (position.index + 1) % engine.shared.config.counts.count(Family::Flow),
+            after: None,
+        },
+    });
+    for row in page.audit() {
+        if has_drifted(&row) {
+            repair(engine, partition, &row).await?;
+        }
+        let corrected = recount(engine, &row.record).await?;
+        engine.shared.pump.audits.add_repaired(corrected);
     }
+    Ok(())
+}
 
-    /// Looks at one sample, and repairs what has drifted.
-    pub(super) async fn audit_sweep(&self) -> Result<()> {
-        if !self.serves(Duty::AuditSweep) {
+/// Writes a record again as it is: its index entries follow.
+async fn repair(engine: &Engine, partition: Partition, row: &AuditRow) -> Result<()> {
+    let key = row.record.key();
+    tracing::error!(
+        ?key,
+        placement = ?row.placement,
+        due_at = ?row.due_at,
+        "a record was not where its facts say; it is written again"
+    );
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        let snapshot = tries.read(Load::records(partition, [key.clone()])).await?;
+        let Some((record, _)) = snapshot.records.get(&key) else {
             return Ok(());
-        }
-        // From time to time nothing is believed: a store that lost writes may show an old generation again.
-        self.shared.pump.marks.forget_all();
-        let position = self.shared.pump.audits.position();
-        let partition = Partition::flow(position.index);
-        let page = self
-            .store()
-            .list(Listing::Audit(partition), position.after, SAMPLE)
-            .await?;
-        self.shared.pump.audits.move_to(match &page.next {
-            Some(after) => SamplePosition {
-                index: position.index,
-                after: Some(after.clone()),
-            },
-            None => SamplePosition {
-                index: (position.index + 1) % self.shared.config.counts.count(Family::Flow),
-                after: None,
-            },
-        });
-        for row in page.audit() {
-            if has_drifted(&row) {
-                self.repair(partition, &row).await?;
-            }
-            let corrected = self.recount(&row.record).await?;
-            let corrected = u64::try_from(corrected).unwrap_or(u64::MAX);
-            self.shared.pump.audits.repaired.fetch_add(corrected, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    /// Writes a record again as it is: its index entries follow.
-    async fn repair(&self, partition: Partition, row: &AuditRow) -> Result<()> {
-        let key = row.record.key();
-        tracing::error!(
-            ?key,
-            placement = ?row.placement,
-            due_at = ?row.due_at,
-            "a record was not where its facts say; it is written again"
-        );
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            let snapshot = tries.read(Load::records(partition, [key.clone()])).await?;
-            let Some((record, _)) = snapshot.records.get(&key) else {
-                return Ok(());
-            };
-            if tries.commit(&snapshot, rewrite(record)).await?.is_some() {
-                self.shared.pump.audits.repaired.fetch_add(1, Ordering::Relaxed);
-                return Ok(());
-            }
+        };
+        if tries.commit(&snapshot, rewrite(record)).await?.is_some() {
+            engine.shared.pump.audits.add_repaired(1);
+            return Ok(());
         }
     }
 }
 
 impl Audits {
+    /// Index entries and counters that were found wrong and written anew.
+    pub(super) fn repaired(&self) -> u64 {
+        self.repaired.load(Ordering::Relaxed)
+    }
+
+    fn add_repaired(&self, count: usize) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.repaired.fetch_add(count, Ordering::Relaxed);
+    }
+
     fn position(&self) -> SamplePosition {
         self.position.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

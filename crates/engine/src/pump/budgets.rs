@@ -9,47 +9,46 @@ use ff_core::record::Cause;
 
 use super::duty::Duty;
 use super::follow_up::Progress;
+use super::{releases, stops};
 use crate::engine::Engine;
 use crate::fault::internal;
 
-impl Engine {
-    /// Applies what time has brought to a budget, and does what that means for others. Should this process die meanwhile,
-    /// the budget stays due.
-    pub(super) async fn advance_budget(&self, id: BudgetId) -> Result<Progress> {
-        let (began_at, answer) = self.store().budget(BudgetCall::Advance(id)).await?;
-        let BudgetWork {
-            release,
-            withdraw,
-            stop,
-        } = match answer {
-            Ok(BudgetAnswer::Work(work)) => work,
-            Ok(_) => return Err(internal("an advance of a budget was answered with something else")),
-            // A budget that is not there keeps its work blocked, and has nothing else to do.
-            Err(refusal) if refusal.code == Code::BudgetNotFound => return Ok(Progress::Done),
-            Err(refusal) => return Err(refusal),
-        };
-        let released = match release {
-            Some(release) => self.release_blocked(Cause::Budget(id), release).await,
-            None => Ok(()),
-        };
-        let withdrawn = match withdraw {
-            Some(generation) => {
-                let sweep = self.withdraw_stops_of(id, generation);
-                self.serve_duty(Duty::StopSweep, sweep).await
-            }
-            None => Ok(Progress::Done),
-        };
-        let stopped = match stop {
-            Some(stop) => {
-                let sweep = self.stop_running_under(&stop, began_at);
-                self.serve_duty(Duty::StopSweep, sweep).await
-            }
-            None => Ok(Progress::Done),
-        };
-        released?;
-        match withdrawn? {
-            Progress::Done => stopped,
-            unfinished => stopped.map(|_| unfinished),
+/// Applies what time has brought to a budget, and does what that means for others. Should this process die meanwhile,
+/// the budget stays due.
+pub(super) async fn advance(engine: &Engine, id: BudgetId) -> Result<Progress> {
+    let (began_at, answer) = engine.store().budget(BudgetCall::Advance(id)).await?;
+    let BudgetWork {
+        release,
+        withdraw,
+        stop,
+    } = match answer {
+        Ok(BudgetAnswer::Work(work)) => work,
+        Ok(_) => return Err(internal("an advance of a budget was answered with something else")),
+        // A budget that is not there keeps its work blocked, and has nothing else to do.
+        Err(refusal) if refusal.code == Code::BudgetNotFound => return Ok(Progress::Done),
+        Err(refusal) => return Err(refusal),
+    };
+    let released = match release {
+        Some(release) => releases::release_blocked(engine, Cause::Budget(id), release).await,
+        None => Ok(()),
+    };
+    let withdrawn = match withdraw {
+        Some(generation) => {
+            let sweep = stops::withdraw(engine, id, generation);
+            Duty::StopSweep.serve(engine, sweep).await
         }
+        None => Ok(Progress::Done),
+    };
+    let stopped = match stop {
+        Some(stop) => {
+            let sweep = stops::request(engine, &stop, began_at);
+            Duty::StopSweep.serve(engine, sweep).await
+        }
+        None => Ok(Progress::Done),
+    };
+    released?;
+    match withdrawn? {
+        Progress::Done => stopped,
+        unfinished => stopped.map(|_| unfinished),
     }
 }

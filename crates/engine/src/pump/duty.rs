@@ -1,5 +1,8 @@
 //! Everything the pump does, by name.
 
+use ff_core::fabric::Result;
+
+use super::follow_up::Progress;
 use crate::engine::Engine;
 
 macro_rules! duties {
@@ -79,13 +82,21 @@ duties! {
     RangeLease => "range_lease",
 }
 
-impl Engine {
-    /// Whether a duty is done at all; only tests can turn one off.
-    pub(crate) fn serves(&self, duty: Duty) -> bool {
+impl Duty {
+    /// Whether it is done at all; only tests can turn one off.
+    pub(crate) fn is_served(self, engine: &Engine) -> bool {
         #[cfg(feature = "switches")]
-        let serves = !self.shared.config.disabled.contains(&duty);
+        let served = !engine.shared.config.disabled.contains(&self);
         #[cfg(not(feature = "switches"))]
-        let serves = Duty::ALL.contains(&duty);
-        serves
+        let served = Duty::ALL.contains(&self);
+        served
+    }
+
+    /// Does it, unless it is turned off: then what is due stays as it is and is pushed back.
+    pub(super) async fn serve(self, engine: &Engine, work: impl Future<Output = Result<Progress>>) -> Result<Progress> {
+        if !self.is_served(engine) {
+            return Ok(Progress::Later);
+        }
+        work.await
     }
 }

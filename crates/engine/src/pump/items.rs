@@ -17,6 +17,7 @@ use futures::future::FutureExt;
 use super::duty::Duty;
 use super::follow_up::Progress;
 use super::in_flight::Handled;
+use super::{budgets, closed_budgets, follow_up, outbox, quotas, slots, timers, waitpoints};
 use crate::engine::Engine;
 use crate::fault::internal;
 
@@ -31,109 +32,99 @@ pub(crate) enum Item {
     Slots(QuotaPolicyId),
 }
 
-impl Engine {
-    /// Looks at an item, does what is due about it, and survives whatever happens.
-    pub(super) async fn handle(&self, item: Item) -> Handled {
-        let work = AssertUnwindSafe(self.look_at(&item)).catch_unwind().await;
-        let result = work.unwrap_or_else(|_| Err(internal(&format!("the pump panicked over {item}"))));
-        Handled { item, result }
-    }
+/// Looks at an item, does what is due about it, and survives whatever happens.
+pub(super) async fn handle(engine: &Engine, item: Item) -> Handled {
+    let work = AssertUnwindSafe(look_at(engine, &item)).catch_unwind().await;
+    let result = work.unwrap_or_else(|_| Err(internal(&format!("the pump panicked over {item}"))));
+    Handled { item, result }
+}
 
-    async fn look_at(&self, item: &Item) -> Result<Progress> {
-        match item {
-            Item::Due(_, DueKey::Record(RecordKey::Execution(id))) => self.look_at_execution(*id).await,
-            Item::Due(partition, DueKey::Record(RecordKey::Flow(id))) => self.look_at_flow(*partition, *id).await,
-            Item::Due(_, DueKey::Record(RecordKey::Waitpoint(execution_id, id))) => {
-                let expiry = self.expire_waitpoint(*execution_id, *id);
-                self.serve_duty(Duty::WaitpointExpired, expiry).await
-            }
-            Item::Due(_, DueKey::Record(key)) => Err(internal(&format!("{key:?} is due, which cannot be"))),
-            Item::Due(_, DueKey::Budget(id)) => self.serve_duty(Duty::BudgetReset, self.advance_budget(*id)).await,
-            Item::Due(_, DueKey::Quota(id)) => self.advance_quota(*id).await,
-            Item::ClosedBudget(id) => self.serve_duty(Duty::ClosedBudgetQueue, self.block_queue_of(*id)).await,
-            Item::Slots(id) => self.serve_duty(Duty::SlotCheck, self.check_slots(*id)).await,
+async fn look_at(engine: &Engine, item: &Item) -> Result<Progress> {
+    match item {
+        Item::Due(_, DueKey::Record(RecordKey::Execution(id))) => look_at_execution(engine, *id).await,
+        Item::Due(partition, DueKey::Record(RecordKey::Flow(id))) => look_at_flow(engine, *partition, *id).await,
+        Item::Due(_, DueKey::Record(RecordKey::Waitpoint(execution_id, id))) => {
+            let expiry = waitpoints::expire(engine, *execution_id, *id);
+            Duty::WaitpointExpired.serve(engine, expiry).await
         }
-    }
-
-    /// Does a duty, unless it is turned off: then what is due stays as it is and is pushed back.
-    pub(super) async fn serve_duty(
-        &self,
-        duty: Duty,
-        work: impl Future<Output = Result<Progress>>,
-    ) -> Result<Progress> {
-        if !self.serves(duty) {
-            return Ok(Progress::Later);
+        Item::Due(_, DueKey::Record(key)) => Err(internal(&format!("{key:?} is due, which cannot be"))),
+        Item::Due(_, DueKey::Budget(id)) => Duty::BudgetReset.serve(engine, budgets::advance(engine, *id)).await,
+        Item::Due(_, DueKey::Quota(id)) => quotas::advance(engine, *id).await,
+        Item::ClosedBudget(id) => {
+            Duty::ClosedBudgetQueue
+                .serve(engine, closed_budgets::block_queue(engine, *id))
+                .await
         }
-        work.await
+        Item::Slots(id) => Duty::SlotCheck.serve(engine, slots::check(engine, *id)).await,
     }
+}
 
-    async fn look_at_execution(&self, id: ExecutionId) -> Result<Progress> {
-        let key = RecordKey::Execution(id);
-        let snapshot = self.read_in_turn(Self::load_of(id), key.clone()).await?;
-        let Some(execution) = snapshot.execution(&key) else {
-            return self.drop_nudge(snapshot, key).await;
-        };
-        let duties = duties_of_execution(execution, snapshot.now, snapshot.nudges.contains_key(&key));
-        let mut outcome = Ok(Progress::Done);
-        for duty in duties {
-            let work = self.serve_duty(duty, self.work_on_execution(duty, &snapshot, id)).await;
-            // One duty that fails does not keep the others from being done.
-            outcome = worse(outcome, work);
-        }
-        outcome
+async fn look_at_execution(engine: &Engine, id: ExecutionId) -> Result<Progress> {
+    let key = RecordKey::Execution(id);
+    let snapshot = read_in_turn(engine, Engine::load_of(id), key.clone()).await?;
+    let Some(execution) = snapshot.execution(&key) else {
+        return drop_nudge(engine, snapshot, key).await;
+    };
+    let duties = duties_of_execution(execution, snapshot.now, snapshot.nudges.contains_key(&key));
+    let mut outcome = Ok(Progress::Done);
+    for duty in duties {
+        let work = duty.serve(engine, work_on_execution(engine, duty, &snapshot, id)).await;
+        // One duty that fails does not keep the others from being done.
+        outcome = worse(outcome, work);
     }
+    outcome
+}
 
-    async fn work_on_execution(&self, duty: Duty, snapshot: &Snapshot, id: ExecutionId) -> Result<Progress> {
-        match duty {
-            Duty::Outbox => self.empty_outbox(snapshot, id).await,
-            Duty::Reopen => self.reopen_edges_chunk(id).await,
-            Duty::ResolveEdges => self.resolve_edges_chunk(id).await,
-            Duty::SiblingCancel => self.cancel_siblings_chunk(id).await,
-            Duty::Cascade => self.evaluate_execution(id).await,
-            Duty::Retention if is_deleting(snapshot, id) => self.delete_execution_chunk(id).await,
-            _ => self.advance_execution(snapshot, id).await,
-        }
+async fn work_on_execution(engine: &Engine, duty: Duty, snapshot: &Snapshot, id: ExecutionId) -> Result<Progress> {
+    match duty {
+        Duty::Outbox => outbox::send_all(engine, snapshot, id).await,
+        Duty::Reopen => follow_up::reopen_edges_chunk(engine, id).await,
+        Duty::ResolveEdges => follow_up::resolve_edges_chunk(engine, id).await,
+        Duty::SiblingCancel => follow_up::cancel_siblings_chunk(engine, id).await,
+        Duty::Cascade => follow_up::evaluate_execution(engine, id).await,
+        Duty::Retention if is_deleting(snapshot, id) => follow_up::delete_execution_chunk(engine, id).await,
+        _ => timers::advance(engine, snapshot, id).await,
     }
+}
 
-    async fn look_at_flow(&self, partition: Partition, id: FlowId) -> Result<Progress> {
-        let key = RecordKey::Flow(id);
-        let load = Load::records(partition, [key.clone()]);
-        let snapshot = self.read_in_turn(load, key.clone()).await?;
-        let Some(flow) = snapshot.flow(&key) else {
-            return self.drop_nudge(snapshot, key).await;
-        };
-        let duty = duty_of_flow(flow, snapshot.nudges.contains_key(&key));
-        self.serve_duty(duty, self.work_on_flow(duty, flow)).await
-    }
+async fn look_at_flow(engine: &Engine, partition: Partition, id: FlowId) -> Result<Progress> {
+    let key = RecordKey::Flow(id);
+    let load = Load::records(partition, [key.clone()]);
+    let snapshot = read_in_turn(engine, load, key.clone()).await?;
+    let Some(flow) = snapshot.flow(&key) else {
+        return drop_nudge(engine, snapshot, key).await;
+    };
+    let duty = duty_of_flow(flow, snapshot.nudges.contains_key(&key));
+    duty.serve(engine, work_on_flow(engine, duty, flow)).await
+}
 
-    async fn work_on_flow(&self, duty: Duty, flow: &Flow) -> Result<Progress> {
-        match duty {
-            Duty::FlowCancel => self.cancel_members_chunk(flow.id).await,
-            Duty::FlowOpen => self.open_members_chunk(flow.id).await,
-            Duty::FlowRetention if flow.deleting => self.delete_members_chunk(flow.id).await,
-            _ => self.advance_flow(flow.id).await,
-        }
+async fn work_on_flow(engine: &Engine, duty: Duty, flow: &Flow) -> Result<Progress> {
+    match duty {
+        Duty::FlowCancel => follow_up::cancel_members_chunk(engine, flow.id).await,
+        Duty::FlowOpen => follow_up::open_members_chunk(engine, flow.id).await,
+        Duty::FlowRetention if flow.deleting => follow_up::delete_members_chunk(engine, flow.id).await,
+        _ => follow_up::advance_flow(engine, flow.id).await,
     }
+}
 
-    /// Reads a record when nobody in this process is in the middle of something with it: an operation that clears up after
-    /// itself has done so, and what is left is left for the pump.
-    async fn read_in_turn(&self, load: Load, key: RecordKey) -> Result<Snapshot> {
-        self.tries::<()>(key).await.read(load).await
-    }
+/// Reads a record when nobody in this process is in the middle of something with it: an operation that clears up after
+/// itself has done so, and what is left is left for the pump.
+async fn read_in_turn(engine: &Engine, load: Load, key: RecordKey) -> Result<Snapshot> {
+    engine.tries::<()>(key).await.read(load).await
+}
 
-    /// A record that is gone has nothing left to evaluate.
-    async fn drop_nudge(&self, snapshot: Snapshot, key: RecordKey) -> Result<Progress> {
-        let Some(stamp) = snapshot.nudges.get(&key).copied() else {
-            return Ok(Progress::Done);
-        };
-        let mut tries = self.tries(key.clone()).await;
-        let nothing = Step::unchanged(());
-        let dropped = tries.commit_with(&snapshot, nothing, |transaction| {
-            transaction.clear_nudges.push((key, stamp));
-        });
-        // Not committed: whoever looks at it next drops it.
-        Ok(dropped.await?.map_or(Progress::Later, |()| Progress::Done))
-    }
+/// A record that is gone has nothing left to evaluate.
+async fn drop_nudge(engine: &Engine, snapshot: Snapshot, key: RecordKey) -> Result<Progress> {
+    let Some(stamp) = snapshot.nudges.get(&key).copied() else {
+        return Ok(Progress::Done);
+    };
+    let mut tries = engine.tries(key.clone()).await;
+    let nothing = Step::unchanged(());
+    let dropped = tries.commit_with(&snapshot, nothing, |transaction| {
+        transaction.clear_nudges.push((key, stamp));
+    });
+    // Not committed: whoever looks at it next drops it.
+    Ok(dropped.await?.map_or(Progress::Later, |()| Progress::Done))
 }
 
 /// What is due about an execution, in the order in which it is done.

@@ -42,45 +42,43 @@ impl Listed {
         snapshot.records.insert(RecordKey::Execution(id), record);
         snapshot
     }
-}
 
-impl Engine {
-    /// Decides about one of them, and again from a fresh reading if it has changed since. `None`: it is gone.
+    /// Decides about it, and again from a fresh reading if it has changed since. `None`: it is gone.
     ///
     /// A listing shows no gates. A rule that guards on one finds it changed, and then decides with it.
-    pub(super) async fn change_listed<O: Send>(
-        &self,
-        listed: Listed,
+    async fn change<O: Send>(
+        self,
+        engine: &Engine,
         rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
     ) -> Result<Option<O>> {
-        let id = listed.execution.id;
+        let id = self.execution.id;
         let key = RecordKey::Execution(id);
-        let mut tries = self.tries(key.clone()).await;
-        let mut snapshot = listed.snapshot();
+        let mut tries = engine.tries(key.clone()).await;
+        let mut snapshot = self.snapshot();
         loop {
             let Some(execution) = snapshot.execution(&key) else {
                 return Ok(None);
             };
-            let step = match rule(execution, &self.context_of(&snapshot, execution)) {
+            let step = match rule(execution, &engine.context_of(&snapshot, execution)) {
                 Err(refusal) if refusal.code == Code::ExecutionNotFound => return Ok(None),
                 step => step?,
             };
             if let Some(outcome) = tries.commit(&snapshot, step).await? {
                 return Ok(Some(outcome));
             }
-            snapshot = tries.read(Self::load_of(id)).await?;
+            snapshot = tries.read(Engine::load_of(id)).await?;
         }
     }
+}
 
-    /// Decides about all of them at the same time, so that they share commits. Every one is tried, whatever becomes of the
-    /// others; answered in order.
-    pub(super) async fn change_all<O: Send>(
-        &self,
-        all: Vec<Listed>,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
-    ) -> Vec<Result<Option<O>>> {
-        let rule = &rule;
-        let changes = all.into_iter().map(|listed| self.change_listed(listed, rule));
-        join_all(changes).await
-    }
+/// Decides about all of them at the same time, so that they share commits. Every one is tried, whatever becomes of the
+/// others; answered in order.
+pub(super) async fn change_all<O: Send>(
+    engine: &Engine,
+    all: Vec<Listed>,
+    rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+) -> Vec<Result<Option<O>>> {
+    let rule = &rule;
+    let changes = all.into_iter().map(|listed| listed.change(engine, rule));
+    join_all(changes).await
 }

@@ -13,6 +13,7 @@ use ff_core::record::Cause;
 use futures::future::{join_all, select};
 
 use super::duty::Duty;
+use super::{audit, ranges, releases, slots};
 use crate::directory::generation_of;
 use crate::engine::Engine;
 
@@ -66,109 +67,102 @@ impl Marks {
     }
 }
 
-impl Engine {
-    /// Sweeps at once and then at every interval, until the engine stops.
-    pub(super) async fn run_sweeps(&self) {
-        let mut audited_at = self.host().elapsed();
-        while !self.is_stopping() {
-            if let Err(error) = self.liveness_sweep().await {
-                tracing::warn!(%error, "a liveness sweep broke off; the next one repeats it");
-            }
-            let now = self.host().elapsed();
-            if now.saturating_sub(audited_at) >= self.shared.config.audit_interval {
-                audited_at = now;
-                if let Err(error) = self.audit_sweep().await {
-                    tracing::warn!(%error, "an audit broke off; the next one goes on from there");
-                }
-            }
-            let pause = self.host().sleep(self.shared.config.liveness_interval);
-            select(pause, pin!(self.stopped())).await;
+/// Sweeps at once and then at every interval, until the engine stops.
+pub(super) async fn run_sweeps(engine: &Engine) {
+    let mut audited_at = engine.host().elapsed();
+    while !engine.is_stopping() {
+        if let Err(error) = sweep(engine).await {
+            tracing::warn!(%error, "a liveness sweep broke off; the next one repeats it");
         }
-    }
-
-    /// Writes down which workers were seen, so that they stay registered, until the engine stops.
-    pub(super) async fn run_roster(&self) {
-        while !self.is_stopping() {
-            let pause = self.host().sleep(ROSTER_INTERVAL);
-            select(pause, pin!(self.stopped())).await;
-            if self.serves(Duty::WorkerTtl)
-                && let Err(error) = self.flush_roster().await
-            {
-                tracing::warn!(%error, "workers that were seen could not be written down; the next time repeats it");
+        let now = engine.host().elapsed();
+        if now.saturating_sub(audited_at) >= engine.shared.config.audit_interval {
+            audited_at = now;
+            if let Err(error) = audit::sweep(engine).await {
+                tracing::warn!(%error, "an audit broke off; the next one goes on from there");
             }
         }
+        let pause = engine.host().sleep(engine.shared.config.liveness_interval);
+        select(pause, pin!(engine.stopped())).await;
     }
+}
 
-    /// One liveness sweep, with the workers that were seen: for whoever pumps by hand.
-    pub async fn pump_sweep(&self) -> Result<()> {
-        self.flush_roster().await?;
-        self.pumping().liveness_sweep().await
+/// Writes down which workers were seen, so that they stay registered, until the engine stops.
+pub(super) async fn run_roster(engine: &Engine) {
+    while !engine.is_stopping() {
+        let pause = engine.host().sleep(ROSTER_INTERVAL);
+        select(pause, pin!(engine.stopped())).await;
+        if Duty::WorkerTtl.is_served(engine)
+            && let Err(error) = engine.flush_roster().await
+        {
+            tracing::warn!(%error, "workers that were seen could not be written down; the next time repeats it");
+        }
     }
+}
 
-    async fn liveness_sweep(&self) -> Result<()> {
-        if !self.serves(Duty::LivenessSweep) {
-            return Ok(());
-        }
-        self.shared.pump.agenda.ask();
-        self.shared.pump.poison.watch_anew();
-        self.shared.claim_queues.wake_all();
-        if let Some(now) = self.store().latest() {
-            self.shared.leases.forget_ended(now);
-        }
-        self.look_for_blocked_work().await?;
-        self.request_slot_checks();
-        Ok(())
+/// Looks at everything a lost hint may have hidden, and forgets what has ended.
+pub(super) async fn sweep(engine: &Engine) -> Result<()> {
+    if !Duty::LivenessSweep.is_served(engine) {
+        return Ok(());
     }
+    engine.shared.pump.agenda.ask();
+    engine.shared.pump.poison.watch_anew();
+    engine.shared.claim_queues.wake_all();
+    if let Some(now) = engine.store().latest() {
+        engine.shared.leases.forget_ended(now);
+    }
+    look_for_blocked_work(engine).await?;
+    slots::request_checks(engine);
+    Ok(())
+}
 
-    /// Makes sure that every cause knows where work waits for it. One that admits work again is due with that, and the pump
-    /// releases what fits.
-    async fn look_for_blocked_work(&self) -> Result<()> {
-        let causes = self.blocked_causes().await?;
-        self.shared.pump.marks.keep_only(&causes);
-        // Only the first pass cannot tell what a process before it has known: work that waits for a slot only.
-        let first = !std::mem::replace(&mut self.shared.pump.marks.inner().swept, true);
-        let checks = causes
-            .into_iter()
-            .map(|(cause, found)| self.mark_cause(cause, found, first));
-        join_all(checks).await.into_iter().collect::<Result<Vec<()>>>()?;
-        Ok(())
-    }
+/// Makes sure that every cause knows where work waits for it. One that admits work again is due with that, and the pump
+/// releases what fits.
+async fn look_for_blocked_work(engine: &Engine) -> Result<()> {
+    let causes = blocked_causes(engine).await?;
+    engine.shared.pump.marks.keep_only(&causes);
+    // Only the first pass cannot tell what a process before it has known: work that waits for a slot only.
+    let first = !std::mem::replace(&mut engine.shared.pump.marks.inner().swept, true);
+    let checks = causes
+        .into_iter()
+        .map(|(cause, found)| mark_cause(engine, cause, found, first));
+    join_all(checks).await.into_iter().collect::<Result<Vec<()>>>()?;
+    Ok(())
+}
 
-    async fn mark_cause(&self, cause: Cause, found: BTreeSet<Partition>, first: bool) -> Result<()> {
-        if let Cause::Quota(id) = cause {
-            self.saw_quota(id);
-        }
-        // A cause that cannot be read keeps its work blocked.
-        let Some(generation) = generation_of(self, cause).await? else {
-            return Ok(());
-        };
-        let missing = self.shared.pump.marks.missing(cause, generation, found);
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let marks = missing.iter().map(|partition| (*partition, first)).collect();
-        self.mark_partitions(cause, &marks).await?;
-        self.shared.pump.marks.marked(cause, generation, missing);
-        Ok(())
+async fn mark_cause(engine: &Engine, cause: Cause, found: BTreeSet<Partition>, first: bool) -> Result<()> {
+    if let Cause::Quota(id) = cause {
+        slots::saw_quota(engine, id);
     }
+    // A cause that cannot be read keeps its work blocked.
+    let Some(generation) = generation_of(engine, cause).await? else {
+        return Ok(());
+    };
+    let missing = engine.shared.pump.marks.missing(cause, generation, found);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let marks = missing.iter().map(|partition| (*partition, first)).collect();
+    releases::mark_partitions(engine, cause, &marks).await?;
+    engine.shared.pump.marks.marked(cause, generation, missing);
+    Ok(())
+}
 
-    /// What holds work back in the partitions of this process, and where.
-    async fn blocked_causes(&self) -> Result<BTreeMap<Cause, BTreeSet<Partition>>> {
-        let mut partitions = self.own_partitions();
-        partitions.retain(|partition| partition.family == Family::Flow);
-        let mut causes: BTreeMap<Cause, BTreeSet<Partition>> = BTreeMap::new();
-        let mut after = None;
-        while !partitions.is_empty() {
-            let listing = Listing::BlockedCauses(partitions.clone());
-            let page = self.store().list(listing, after, PAGE_MAX).await?;
-            after = page.next.clone();
-            for (partition, cause) in page.causes() {
-                causes.entry(cause).or_default().insert(partition);
-            }
-            if after.is_none() {
-                break;
-            }
+/// What holds work back in the partitions of this process, and where.
+async fn blocked_causes(engine: &Engine) -> Result<BTreeMap<Cause, BTreeSet<Partition>>> {
+    let mut partitions = ranges::own_partitions(engine);
+    partitions.retain(|partition| partition.family == Family::Flow);
+    let mut causes: BTreeMap<Cause, BTreeSet<Partition>> = BTreeMap::new();
+    let mut after = None;
+    while !partitions.is_empty() {
+        let listing = Listing::BlockedCauses(partitions.clone());
+        let page = engine.store().list(listing, after, PAGE_MAX).await?;
+        after = page.next.clone();
+        for (partition, cause) in page.causes() {
+            causes.entry(cause).or_default().insert(partition);
         }
-        Ok(causes)
+        if after.is_none() {
+            break;
+        }
     }
+    Ok(causes)
 }

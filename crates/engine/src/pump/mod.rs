@@ -28,6 +28,7 @@
 mod agenda;
 mod audit;
 mod budgets;
+mod by_hand;
 mod closed_budgets;
 mod duty;
 mod findings;
@@ -48,9 +49,12 @@ mod stops;
 mod timers;
 mod waitpoints;
 
+pub(crate) use agenda::{expect_due, look_everywhere};
 pub use duty::Duty;
 pub(crate) use items::Item;
 pub use poison::Poisoned;
+pub(crate) use poison::failing_items;
+pub(crate) use releases::release_cause;
 
 use futures::future::join4;
 
@@ -76,23 +80,16 @@ pub(crate) struct Pump {
     slots: Slots,
 }
 
-impl Engine {
-    /// Pumps until the engine stops.
-    pub(crate) async fn run_pump(&self) {
-        let engine = self.pumping();
-        engine.lease_ranges_or_log().await;
-        let (items, sweeps) = (engine.run_loop(), engine.run_sweeps());
-        join4(items, sweeps, engine.run_ranges(), engine.run_roster()).await;
-        engine.release_ranges().await;
-    }
+/// Pumps until the engine stops.
+pub(crate) async fn run(engine: &Engine) {
+    let engine = &as_engine(engine);
+    ranges::renew_or_log(engine).await;
+    let (items, sweeps) = (run_loop::run(engine), liveness::run_sweeps(engine));
+    join4(items, sweeps, ranges::run(engine), liveness::run_roster(engine)).await;
+    ranges::release_all(engine).await;
+}
 
-    /// There is something for the pump that no record tells: it looks at once.
-    pub(crate) fn wake_pump(&self) {
-        self.shared.pump.agenda.wake();
-    }
-
-    /// The engine acting for itself.
-    fn pumping(&self) -> Engine {
-        self.acting_as(Caller::engine())
-    }
+/// The engine acting for itself.
+fn as_engine(engine: &Engine) -> Engine {
+    engine.acting_as(Caller::engine())
 }

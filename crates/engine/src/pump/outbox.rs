@@ -15,87 +15,86 @@ use futures::future::join_all;
 
 use super::follow_up::Progress;
 use super::items::Item;
+use super::slots;
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::tries::Tries;
 
-impl Engine {
-    /// Sends everything in the outbox of an execution. What did not arrive stays there and is sent again: its receiver
-    /// tells a repetition.
-    pub(super) async fn empty_outbox(&self, seen: &Snapshot, id: ExecutionId) -> Result<Progress> {
-        let Some(execution) = seen.execution(&RecordKey::Execution(id)) else {
-            return Ok(Progress::Done);
-        };
-        let sent = execution
-            .outbox
-            .iter()
-            .map(|effect| self.send_effect(execution, effect));
-        let (mut arrived, mut failure) = (Vec::new(), None);
-        for (effect, outcome) in execution.outbox.iter().zip(join_all(sent).await) {
-            match outcome {
-                Ok(reported) => arrived.push(Arrived {
-                    effect_id: effect.id,
-                    reported,
-                }),
-                Err(error) => failure = Some(error),
-            }
+/// Sends everything in the outbox of an execution. What did not arrive stays there and is sent again: its receiver
+/// tells a repetition.
+pub(super) async fn send_all(engine: &Engine, seen: &Snapshot, id: ExecutionId) -> Result<Progress> {
+    let Some(execution) = seen.execution(&RecordKey::Execution(id)) else {
+        return Ok(Progress::Done);
+    };
+    let sent = execution
+        .outbox
+        .iter()
+        .map(|effect| send_effect(engine, execution, effect));
+    let (mut arrived, mut failure) = (Vec::new(), None);
+    for (effect, outcome) in execution.outbox.iter().zip(join_all(sent).await) {
+        match outcome {
+            Ok(reported) => arrived.push(Arrived {
+                effect_id: effect.id,
+                reported,
+            }),
+            Err(error) => failure = Some(error),
         }
-        if !arrived.is_empty() {
-            let mut tries: Tries<'_, ()> = self.tries(RecordKey::Execution(id)).await;
-            let seen = Some(seen.clone());
-            self.settle_outbox(&mut tries, seen, id, &arrived).await?;
-        }
-        failure.map_or(Ok(Progress::Done), Err)
     }
+    if !arrived.is_empty() {
+        let mut tries: Tries<'_, ()> = engine.tries(RecordKey::Execution(id)).await;
+        let seen = Some(seen.clone());
+        engine.settle_outbox(&mut tries, seen, id, &arrived).await?;
+    }
+    failure.map_or(Ok(Progress::Done), Err)
+}
 
-    /// Sends an effect, and answers what a budget said to it.
-    async fn send_effect(&self, execution: &Execution, effect: &Effect) -> Result<Option<Reported>> {
-        if let Some((budget_id, report)) = report_of(execution, effect) {
-            return self.send_report(budget_id, report).await;
-        }
-        if let EffectKind::ReleaseSlot {
-            quota_policy_id,
-            grant_id,
-        } = effect.kind
-        {
-            self.send_release(quota_policy_id, grant_id).await?;
-        }
-        Ok(None)
+/// Sends an effect, and answers what a budget said to it.
+async fn send_effect(engine: &Engine, execution: &Execution, effect: &Effect) -> Result<Option<Reported>> {
+    if let Some((budget_id, report)) = report_of(execution, effect) {
+        return send_report(engine, budget_id, report).await;
     }
+    if let EffectKind::ReleaseSlot {
+        quota_policy_id,
+        grant_id,
+    } = effect.kind
+    {
+        release_slot(engine, quota_policy_id, grant_id).await?;
+    }
+    Ok(None)
+}
 
-    /// Gives a slot back; whoever waits for one is looked at next.
-    pub(super) async fn send_release(&self, quota_policy_id: QuotaPolicyId, grant_id: GrantId) -> Result<()> {
-        self.saw_quota(quota_policy_id);
-        let release = QuotaCall::Release {
-            quota_policy_id,
-            grant_id,
-        };
-        match self.store().quota(release).await?.1 {
-            Ok(QuotaAnswer::Released(SlotReleased::Freed)) => {
-                self.shared.causes.moved(Cause::Quota(quota_policy_id));
-                let partition = self.shared.config.counts.of_quota(quota_policy_id);
-                self.shared.due_soon.add(partition, DueKey::Quota(quota_policy_id));
-                Ok(())
-            }
-            Ok(_) => Ok(()),
-            Err(refusal) => refused(refusal),
+/// Gives a slot back; whoever waits for one is looked at next.
+pub(super) async fn release_slot(engine: &Engine, quota_policy_id: QuotaPolicyId, grant_id: GrantId) -> Result<()> {
+    slots::saw_quota(engine, quota_policy_id);
+    let release = QuotaCall::Release {
+        quota_policy_id,
+        grant_id,
+    };
+    match engine.store().quota(release).await?.1 {
+        Ok(QuotaAnswer::Released(SlotReleased::Freed)) => {
+            engine.shared.causes.moved(Cause::Quota(quota_policy_id));
+            let partition = engine.shared.config.counts.of_quota(quota_policy_id);
+            engine.shared.due_soon.add(partition, DueKey::Quota(quota_policy_id));
+            Ok(())
         }
+        Ok(_) => Ok(()),
+        Err(refusal) => refused(refusal),
     }
+}
 
-    async fn send_report(&self, budget_id: BudgetId, report: UsageReport) -> Result<Option<Reported>> {
-        let reported = match self.store().budget(BudgetCall::Report { budget_id, report }).await?.1 {
-            Ok(BudgetAnswer::Reported(reported)) => reported,
-            Ok(_) => return Err(internal("a usage report was answered with something else")),
-            Err(refusal) => return refused(refusal).map(|()| None),
-        };
-        if matches!(reported, Reported::HardBreach { .. }) {
-            // What runs may have to stop, and what is queued cannot be claimed.
-            let partition = self.shared.config.counts.of_budget(budget_id);
-            self.shared.due_soon.add(partition, DueKey::Budget(budget_id));
-            self.shared.pump.findings.add(Item::ClosedBudget(budget_id));
-        }
-        Ok(Some(reported))
+async fn send_report(engine: &Engine, budget_id: BudgetId, report: UsageReport) -> Result<Option<Reported>> {
+    let reported = match engine.store().budget(BudgetCall::Report { budget_id, report }).await?.1 {
+        Ok(BudgetAnswer::Reported(reported)) => reported,
+        Ok(_) => return Err(internal("a usage report was answered with something else")),
+        Err(refusal) => return refused(refusal).map(|()| None),
+    };
+    if matches!(reported, Reported::HardBreach { .. }) {
+        // What runs may have to stop, and what is queued cannot be claimed.
+        let partition = engine.shared.config.counts.of_budget(budget_id);
+        engine.shared.due_soon.add(partition, DueKey::Budget(budget_id));
+        engine.shared.pump.findings.add(Item::ClosedBudget(budget_id));
     }
+    Ok(Some(reported))
 }
 
 /// A receiver that will never take an effect has had it: keeping it would keep its record from ever being deleted.

@@ -152,7 +152,8 @@ impl Poison {
         trouble.failures
     }
 
-    fn list(&self, now: Duration) -> Vec<Poisoned> {
+    /// What fails, for a person to look at.
+    pub(super) fn list(&self, now: Duration) -> Vec<Poisoned> {
         let inner = self.inner();
         let failing = inner.troubles.iter().filter(|(_, trouble)| trouble.failures > 0);
         failing
@@ -165,7 +166,6 @@ impl Poison {
             .collect()
     }
 
-    /// Every item that failed, and why.
     fn failing(&self) -> Vec<(Item, String)> {
         let inner = self.inner();
         let failing = inner.troubles.iter().filter(|(_, trouble)| trouble.failures > 0);
@@ -191,50 +191,38 @@ fn jittered(delay: Duration, dice: u64) -> Duration {
     delay.saturating_sub(Duration::from_millis(u64::try_from(less).unwrap_or(0)))
 }
 
-impl Engine {
-    /// What the pump of this process cannot get done, for a person to look at.
-    pub fn poisoned(&self) -> Vec<Poisoned> {
-        self.shared.pump.poison.list(self.host().elapsed())
-    }
+/// Every item that fails, and why.
+pub(crate) fn failing_items(engine: &Engine) -> Vec<(Item, String)> {
+    engine.shared.pump.poison.failing()
+}
 
-    /// The same with what each of them is about.
-    pub(crate) fn failing_items(&self) -> Vec<(Item, String)> {
-        self.shared.pump.poison.failing()
-    }
-
-    /// How many things the pump looks at again a little later: for whoever pumps by hand.
-    pub fn postponed(&self) -> usize {
-        self.shared.pump.poison.len()
-    }
-
-    /// Takes note of what became of an item.
-    pub(super) fn conclude(&self, item: &Item, result: Result<Progress>) -> Verdict {
-        let poison = &self.shared.pump.poison;
-        let now = self.host().elapsed();
-        match result {
-            Ok(Progress::Done) => {
-                poison.forget(item);
-                Verdict::Done
-            }
-            Ok(Progress::More) => {
-                poison.forget(item);
-                Verdict::Again
-            }
-            Ok(Progress::Later) => {
-                poison.postpone(item.clone(), now);
-                Verdict::PushedBack
-            }
-            // Not the item's fault: others got in its way, or the store does not answer for anybody.
-            Err(error) if matches!(error.code, Code::Contention | Code::Unavailable) => {
-                tracing::debug!(%item, %error, "the pump could not get at it; it tries again soon");
-                poison.postpone(item.clone(), now);
-                Verdict::PushedBack
-            }
-            Err(error) => {
-                let failures = poison.push_back(item.clone(), &error, now, mint::dice(self.host()));
-                tracing::error!(%item, %error, failures, "the pump failed; it tries again later");
-                Verdict::PushedBack
-            }
+/// Takes note of what became of an item.
+pub(super) fn conclude(engine: &Engine, item: &Item, result: Result<Progress>) -> Verdict {
+    let poison = &engine.shared.pump.poison;
+    let now = engine.host().elapsed();
+    match result {
+        Ok(Progress::Done) => {
+            poison.forget(item);
+            Verdict::Done
+        }
+        Ok(Progress::More) => {
+            poison.forget(item);
+            Verdict::Again
+        }
+        Ok(Progress::Later) => {
+            poison.postpone(item.clone(), now);
+            Verdict::PushedBack
+        }
+        // Not the item's fault: others got in its way, or the store does not answer for anybody.
+        Err(error) if matches!(error.code, Code::Contention | Code::Unavailable) => {
+            tracing::debug!(%item, %error, "the pump could not get at it; it tries again soon");
+            poison.postpone(item.clone(), now);
+            Verdict::PushedBack
+        }
+        Err(error) => {
+            let failures = poison.push_back(item.clone(), &error, now, mint::dice(engine.host()));
+            tracing::error!(%item, %error, failures, "the pump failed; it tries again later");
+            Verdict::PushedBack
         }
     }
 }

@@ -9,28 +9,27 @@ use ff_core::record::Cause;
 
 use super::duty::Duty;
 use super::follow_up::Progress;
+use super::{releases, slots};
 use crate::engine::Engine;
 use crate::fault::internal;
 
-impl Engine {
-    /// Releases as much of what waits for a quota as fits now.
-    pub(super) async fn advance_quota(&self, id: QuotaPolicyId) -> Result<Progress> {
-        self.saw_quota(id);
-        let release = match self.store().quota(QuotaCall::Advance(id)).await?.1 {
-            Ok(QuotaAnswer::Work(Some(release))) => release,
-            Ok(QuotaAnswer::Work(None)) => return Ok(Progress::Done),
-            Ok(_) => return Err(internal("an advance of a quota was answered with something else")),
-            // A policy that is not there keeps its work blocked, and has nothing else to do.
-            Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => return Ok(Progress::Done),
-            Err(refusal) => return Err(refusal),
-        };
-        let duty = duty_of(&release);
-        let work = async {
-            self.release_blocked(Cause::Quota(id), release).await?;
-            Ok(Progress::Done)
-        };
-        self.serve_duty(duty, work).await
-    }
+/// Releases as much of what waits for a quota as fits now.
+pub(super) async fn advance(engine: &Engine, id: QuotaPolicyId) -> Result<Progress> {
+    slots::saw_quota(engine, id);
+    let release = match engine.store().quota(QuotaCall::Advance(id)).await?.1 {
+        Ok(QuotaAnswer::Work(Some(release))) => release,
+        Ok(QuotaAnswer::Work(None)) => return Ok(Progress::Done),
+        Ok(_) => return Err(internal("an advance of a quota was answered with something else")),
+        // A policy that is not there keeps its work blocked, and has nothing else to do.
+        Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => return Ok(Progress::Done),
+        Err(refusal) => return Err(refusal),
+    };
+    let duty = duty_of(&release);
+    let work = async {
+        releases::release_blocked(engine, Cause::Quota(id), release).await?;
+        Ok(Progress::Done)
+    };
+    duty.serve(engine, work).await
 }
 
 /// What made room: where there is a rate, the window.

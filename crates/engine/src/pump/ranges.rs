@@ -64,158 +64,151 @@ impl Ranges {
     }
 }
 
-impl Engine {
-    /// Whether this process pumps `partition`.
-    pub(crate) fn pumps(&self, partition: Partition) -> bool {
-        self.shared.pump.ranges.holds(partition)
-    }
+/// The partitions this process pumps.
+pub(super) fn own_partitions(engine: &Engine) -> Vec<Partition> {
+    let mut partitions = engine.all_partitions();
+    partitions.retain(|partition| engine.shared.pump.ranges.holds(*partition));
+    partitions
+}
 
-    /// The partitions this process pumps.
-    pub(super) fn own_partitions(&self) -> Vec<Partition> {
-        let mut partitions = self.all_partitions();
-        partitions.retain(|partition| self.pumps(*partition));
-        partitions
-    }
-
-    /// Renews until the engine stops.
-    pub(super) async fn run_ranges(&self) {
-        while !self.is_stopping() {
-            let pause = self.host().sleep(RENEW_INTERVAL);
-            select(pause, pin!(self.stopped())).await;
-            if !self.is_stopping() {
-                self.lease_ranges_or_log().await;
-            }
+/// Renews until the engine stops.
+pub(super) async fn run(engine: &Engine) {
+    while !engine.is_stopping() {
+        let pause = engine.host().sleep(RENEW_INTERVAL);
+        select(pause, pin!(engine.stopped())).await;
+        if !engine.is_stopping() {
+            renew_or_log(engine).await;
         }
     }
+}
 
-    /// Renews; a failure leaves everything as it is until the next time, which does no harm.
-    pub(super) async fn lease_ranges_or_log(&self) {
-        if let Err(error) = self.lease_ranges().await {
-            tracing::warn!(%error, "the pump could not renew its ranges");
-        }
+/// Renews; a failure leaves everything as it is until the next time, which does no harm.
+pub(super) async fn renew_or_log(engine: &Engine) {
+    if let Err(error) = renew(engine).await {
+        tracing::warn!(%error, "the pump could not renew its ranges");
     }
+}
 
-    /// Renews what this replica has, and moves towards its share. While nothing moves this is one call.
-    async fn lease_ranges(&self) -> Result<()> {
-        if !self.serves(Duty::RangeLease) {
-            return Ok(());
-        }
-        let standing = self.renew_ranges().await?;
-        let moves = self.moves(&standing);
-        *self.shared.pump.ranges.owned() = standing.owned;
-        self.shared.pump.ranges.given().clear();
-        if moves.is_empty() {
-            return Ok(());
-        }
-        let taken = self.move_ranges(moves).await?;
-        if taken {
-            self.shared.pump.agenda.ask();
-        }
-        Ok(())
+/// Renews what this replica has, and moves towards its share. While nothing moves this is one call.
+async fn renew(engine: &Engine) -> Result<()> {
+    if !Duty::RangeLease.is_served(engine) {
+        return Ok(());
     }
+    let standing = renew_owned(engine).await?;
+    let moves = moves(engine, &standing);
+    *engine.shared.pump.ranges.owned() = standing.owned;
+    engine.shared.pump.ranges.given().clear();
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let taken = move_ranges(engine, moves).await?;
+    if taken {
+        engine.shared.pump.agenda.ask();
+    }
+    Ok(())
+}
 
-    async fn renew_ranges(&self) -> Result<Standing> {
-        let mut ops = vec![self.put(self.replica_key(), Expected::Anything)];
-        let owned = self.shared.pump.ranges.owned().clone();
-        for (range, revision) in owned {
-            ops.push(self.put(range_key(range), Expected::Revision(revision)));
-        }
-        // Read after the renewals: what they came to is what is there.
-        ops.push(list(RANGE_PREFIX));
-        ops.push(list(REPLICA_PREFIX));
-        let mut replies = self.store().settings(ops).await?;
-        let (Some(SettingsReply::Page(replicas)), Some(SettingsReply::Page(ranges))) = (replies.pop(), replies.pop())
-        else {
-            return Err(internal("lists of settings were answered with something else"));
+async fn renew_owned(engine: &Engine) -> Result<Standing> {
+    let mut ops = vec![put(engine, replica_key(engine), Expected::Anything)];
+    let owned = engine.shared.pump.ranges.owned().clone();
+    for (range, revision) in owned {
+        ops.push(put(engine, range_key(range), Expected::Revision(revision)));
+    }
+    // Read after the renewals: what they came to is what is there.
+    ops.push(list(RANGE_PREFIX));
+    ops.push(list(REPLICA_PREFIX));
+    let mut replies = engine.store().settings(ops).await?;
+    let (Some(SettingsReply::Page(replicas)), Some(SettingsReply::Page(ranges))) = (replies.pop(), replies.pop())
+    else {
+        return Err(internal("lists of settings were answered with something else"));
+    };
+    Ok(standing(engine, &ranges, &replicas))
+}
+
+fn standing(engine: &Engine, ranges: &[Setting], replicas: &[Setting]) -> Standing {
+    let held: BTreeMap<u16, &Setting> = ranges
+        .iter()
+        .filter_map(|setting| Some((setting.key.strip_prefix(RANGE_PREFIX)?.parse().ok()?, setting)))
+        .collect();
+    let is_own = |setting: &Setting| setting.value.as_str() == Some(replica(engine));
+    let owned = held.iter().filter(|(_, setting)| is_own(setting));
+    let replicas: BTreeSet<&str> = replicas.iter().map(|setting| setting.key.as_str()).collect();
+    let own_key = replica_key(engine);
+    let rank = replicas.iter().filter(|key| **key < own_key.as_str()).count();
+    Standing {
+        owned: owned.map(|(range, setting)| (*range, setting.revision)).collect(),
+        free: (0..RANGES).filter(|range| !held.contains_key(range)).collect(),
+        share: share(rank, replicas.len().max(1)),
+    }
+}
+
+/// What brings this replica to its share.
+fn moves(engine: &Engine, standing: &Standing) -> Vec<SettingsOp> {
+    let missing = standing.share.saturating_sub(standing.owned.len());
+    let taken = standing.free.iter().take(missing);
+    let takes = taken.map(|range| put(engine, range_key(*range), Expected::Absent));
+    let given = standing.owned.iter().skip(standing.share);
+    let gives = given.map(|(range, revision)| give(*range, *revision));
+    takes.chain(gives).collect()
+}
+
+/// Takes and gives ranges; answers whether any was taken.
+async fn move_ranges(engine: &Engine, moves: Vec<SettingsOp>) -> Result<bool> {
+    let keys: Vec<String> = moves.iter().map(key_of).collect();
+    let replies = engine.store().settings(moves).await?;
+    let mut owned = engine.shared.pump.ranges.owned();
+    let mut taken = false;
+    for (key, reply) in keys.iter().zip(replies) {
+        let Some(range) = key.strip_prefix(RANGE_PREFIX).and_then(|range| range.parse().ok()) else {
+            continue;
         };
-        Ok(self.standing(&ranges, &replicas))
-    }
-
-    fn standing(&self, ranges: &[Setting], replicas: &[Setting]) -> Standing {
-        let held: BTreeMap<u16, &Setting> = ranges
-            .iter()
-            .filter_map(|setting| Some((setting.key.strip_prefix(RANGE_PREFIX)?.parse().ok()?, setting)))
-            .collect();
-        let is_own = |setting: &Setting| setting.value.as_str() == Some(self.replica());
-        let owned = held.iter().filter(|(_, setting)| is_own(setting));
-        let replicas: BTreeSet<&str> = replicas.iter().map(|setting| setting.key.as_str()).collect();
-        let own_key = self.replica_key();
-        let rank = replicas.iter().filter(|key| **key < own_key.as_str()).count();
-        Standing {
-            owned: owned.map(|(range, setting)| (*range, setting.revision)).collect(),
-            free: (0..RANGES).filter(|range| !held.contains_key(range)).collect(),
-            share: share(rank, replicas.len().max(1)),
-        }
-    }
-
-    /// What brings this replica to its share.
-    fn moves(&self, standing: &Standing) -> Vec<SettingsOp> {
-        let missing = standing.share.saturating_sub(standing.owned.len());
-        let taken = standing.free.iter().take(missing);
-        let takes = taken.map(|range| self.put(range_key(*range), Expected::Absent));
-        let given = standing.owned.iter().skip(standing.share);
-        let gives = given.map(|(range, revision)| give(*range, *revision));
-        takes.chain(gives).collect()
-    }
-
-    /// Takes and gives ranges; answers whether any was taken.
-    async fn move_ranges(&self, moves: Vec<SettingsOp>) -> Result<bool> {
-        let keys: Vec<String> = moves.iter().map(key_of).collect();
-        let replies = self.store().settings(moves).await?;
-        let mut owned = self.shared.pump.ranges.owned();
-        let mut taken = false;
-        for (key, reply) in keys.iter().zip(replies) {
-            let Some(range) = key.strip_prefix(RANGE_PREFIX).and_then(|range| range.parse().ok()) else {
-                continue;
-            };
-            match reply {
-                SettingsReply::Found(setting) => {
-                    owned.insert(range, setting.revision);
-                    taken = true;
-                }
-                SettingsReply::Absent => {
-                    owned.remove(&range);
-                    self.shared.pump.ranges.given().insert(range);
-                }
-                // Another replica was faster.
-                SettingsReply::Conflict(_) | SettingsReply::Page(_) => {}
+        match reply {
+            SettingsReply::Found(setting) => {
+                owned.insert(range, setting.revision);
+                taken = true;
             }
-        }
-        Ok(taken)
-    }
-
-    /// Gives every range back, so that others need not wait for the leases to end.
-    pub(super) async fn release_ranges(&self) {
-        let owned = std::mem::take(&mut *self.shared.pump.ranges.owned());
-        self.shared.pump.ranges.given().clear();
-        let mut ops: Vec<SettingsOp> = owned.iter().map(|(range, revision)| give(*range, *revision)).collect();
-        ops.push(SettingsOp::Delete {
-            key: self.replica_key(),
-            expected: Expected::Anything,
-        });
-        if let Err(error) = self.store().settings(ops).await {
-            tracing::warn!(%error, "the pump could not give its ranges back; they end by themselves");
+            SettingsReply::Absent => {
+                owned.remove(&range);
+                engine.shared.pump.ranges.given().insert(range);
+            }
+            // Another replica was faster.
+            SettingsReply::Conflict(_) | SettingsReply::Page(_) => {}
         }
     }
+    Ok(taken)
+}
 
-    fn put(&self, key: String, expected: Expected) -> SettingsOp {
-        SettingsOp::Put {
-            key,
-            value: self.replica().into(),
-            expected,
-            ttl: Some(LEASE_TTL),
-        }
+/// Gives every range back, so that others need not wait for the leases to end.
+pub(super) async fn release_all(engine: &Engine) {
+    let owned = std::mem::take(&mut *engine.shared.pump.ranges.owned());
+    engine.shared.pump.ranges.given().clear();
+    let mut ops: Vec<SettingsOp> = owned.iter().map(|(range, revision)| give(*range, *revision)).collect();
+    ops.push(SettingsOp::Delete {
+        key: replica_key(engine),
+        expected: Expected::Anything,
+    });
+    if let Err(error) = engine.store().settings(ops).await {
+        tracing::warn!(%error, "the pump could not give its ranges back; they end by themselves");
     }
+}
 
-    /// The name of this replica: one for every start of a process.
-    fn replica(&self) -> &str {
-        let name = || mint::secret(self.host()).simple().to_string();
-        self.shared.pump.ranges.replica.get_or_init(name)
+fn put(engine: &Engine, key: String, expected: Expected) -> SettingsOp {
+    SettingsOp::Put {
+        key,
+        value: replica(engine).into(),
+        expected,
+        ttl: Some(LEASE_TTL),
     }
+}
 
-    fn replica_key(&self) -> String {
-        format!("{REPLICA_PREFIX}{}", self.replica())
-    }
+/// The name of this replica: one for every start of a process.
+fn replica(engine: &Engine) -> &str {
+    let name = || mint::secret(engine.host()).simple().to_string();
+    engine.shared.pump.ranges.replica.get_or_init(name)
+}
+
+fn replica_key(engine: &Engine) -> String {
+    format!("{REPLICA_PREFIX}{}", replica(engine))
 }
 
 /// How many ranges the replica with this rank among `count` gets.

@@ -13,7 +13,8 @@ use ff_core::partition::Partition;
 use ff_core::record::{Cause, Execution};
 use futures::future::try_join_all;
 
-use super::listed::{CHUNK, Listed, listed};
+use super::listed::{CHUNK, Listed, change_all, listed};
+use super::{as_engine, budgets, quotas};
 use crate::engine::Engine;
 
 /// Rows of a page that is only searched for work that continues an attempt.
@@ -36,137 +37,147 @@ impl Left {
     }
 }
 
-impl Engine {
-    /// Work was blocked in these partitions (and continues an attempt, or not) by a cause that has moved on since it was
-    /// read: what fits goes back at once. A release that ran meanwhile may have forgotten the partitions, so they are
-    /// marked again first.
-    pub(crate) async fn release_cause(&self, cause: Cause, blocked: &BTreeSet<(Partition, bool)>) -> Result<()> {
-        self.mark_partitions(cause, blocked).await?;
-        match cause {
-            Cause::Budget(id) => self.pumping().advance_budget(id).await?,
-            Cause::Quota(id) => self.pumping().advance_quota(id).await?,
-        };
-        Ok(())
-    }
+/// Work was blocked in these partitions (and continues an attempt, or not) by a cause that has moved on since it was
+/// read: what fits goes back at once. A release that ran meanwhile may have forgotten the partitions, so they are
+/// marked again first.
+pub(crate) async fn release_cause(engine: &Engine, cause: Cause, blocked: &BTreeSet<(Partition, bool)>) -> Result<()> {
+    mark_partitions(engine, cause, blocked).await?;
+    match cause {
+        Cause::Budget(id) => budgets::advance(&as_engine(engine), id).await?,
+        Cause::Quota(id) => quotas::advance(&as_engine(engine), id).await?,
+    };
+    Ok(())
+}
 
-    /// Work is about to be blocked by `cause` in these partitions, or is blocked there already.
-    pub(crate) async fn mark_partitions(&self, cause: Cause, blocked: &BTreeSet<(Partition, bool)>) -> Result<()> {
-        let marks = blocked.iter().map(|(partition, continues)| async move {
-            match cause {
-                Cause::Budget(budget_id) => {
-                    let partition = *partition;
-                    let mark = BudgetCall::MarkBlocked { budget_id, partition };
-                    self.store().budget(mark).await?.1?;
-                }
-                Cause::Quota(quota_policy_id) => {
-                    let mark = QuotaCall::MarkBlocked {
-                        quota_policy_id,
-                        partition: *partition,
-                        continues: *continues,
-                    };
-                    self.store().quota(mark).await?.1?;
-                }
-            }
-            Ok::<_, Rejection>(())
-        });
-        try_join_all(marks).await?;
-        Ok(())
-    }
-
-    /// Releases what there is room for, and forgets the partitions with nothing left. All room is used in one go: what a
-    /// quota promised to this release is kept from everybody else.
-    pub(super) async fn release_blocked(&self, cause: Cause, release: Release) -> Result<()> {
-        let Release {
-            round,
-            partitions,
-            mut room,
-        } = release;
-        // No place is free, and still there is something to release: work that has its place already, wherever it stands.
-        let searches = room.places == Some(0);
-        let limit = if searches { SEARCHED } else { CHUNK };
-        let mut left = Left::default();
-        let mut after = None;
-        loop {
-            let blocked = Listing::Blocked {
-                partitions: partitions.clone(),
-                cause,
-            };
-            let page = self.store().list(blocked, after, limit).await?;
-            after = page.next.clone();
-            self.release_page(cause, listed(page), &mut room, &mut left).await;
-            if after.is_none() {
-                self.forget_released(cause, round, &partitions, &left).await?;
-                break;
-            }
-            if self.is_stopping() || is_used_up(room, searches) {
-                break;
-            }
-        }
-        left.failure.map_or(Ok(()), Err)
-    }
-
-    async fn release_page(&self, cause: Cause, page: Vec<Listed>, room: &mut Room, left: &mut Left) {
-        let mut fitting = Vec::new();
-        for row in page {
-            let (partition, continues) = (row.execution.id.partition(), continues(&row.execution));
-            if room.take(continues) {
-                fitting.push(row);
-            } else {
-                left.add(partition, continues);
-            }
-        }
-        let partitions: Vec<_> = fitting
-            .iter()
-            .map(|row| (row.execution.id.partition(), continues(&row.execution)))
-            .collect();
-        let released = self.change_all(fitting, |execution, context| claim::unblock(execution, cause, context));
-        for ((partition, continues), outcome) in partitions.into_iter().zip(released.await) {
-            if let Err(error) = outcome {
-                left.add(partition, continues);
-                left.failure = Some(error);
-            }
-        }
-    }
-
-    /// Everything was seen: partitions with nothing left need not be looked into next time.
-    async fn forget_released(&self, cause: Cause, round: u64, partitions: &[Partition], left: &Left) -> Result<()> {
-        let empty = |partition: &&Partition| !left.blocked.contains(partition);
+/// Work is about to be blocked by `cause` in these partitions, or is blocked there already.
+pub(crate) async fn mark_partitions(
+    engine: &Engine,
+    cause: Cause,
+    blocked: &BTreeSet<(Partition, bool)>,
+) -> Result<()> {
+    let marks = blocked.iter().map(|(partition, continues)| async move {
         match cause {
             Cause::Budget(budget_id) => {
-                let calls = partitions.iter().filter(empty).map(|partition| {
-                    self.store().budget(BudgetCall::ForgetBlocked {
-                        budget_id,
-                        partition: *partition,
-                        round,
-                    })
-                });
-                try_join_all(calls).await?;
+                let partition = *partition;
+                let mark = BudgetCall::MarkBlocked { budget_id, partition };
+                engine.store().budget(mark).await?.1?;
             }
             Cause::Quota(quota_policy_id) => {
-                let settled = partitions
-                    .iter()
-                    .filter(|partition| !left.continuing.contains(partition));
-                let calls = settled.map(|partition| {
-                    let partition = *partition;
-                    self.store().quota(if left.blocked.contains(&partition) {
-                        QuotaCall::ForgetContinuing {
-                            quota_policy_id,
-                            partition,
-                            round,
-                        }
-                    } else {
-                        QuotaCall::ForgetBlocked {
-                            quota_policy_id,
-                            partition,
-                            round,
-                        }
-                    })
-                });
-                try_join_all(calls).await?;
+                let mark = QuotaCall::MarkBlocked {
+                    quota_policy_id,
+                    partition: *partition,
+                    continues: *continues,
+                };
+                engine.store().quota(mark).await?.1?;
             }
         }
-        Ok(())
+        Ok::<_, Rejection>(())
+    });
+    try_join_all(marks).await?;
+    Ok(())
+}
+
+/// Releases what there is room for, and forgets the partitions with nothing left. All room is used in one go: what a
+/// quota promised to this release is kept from everybody else.
+pub(super) async fn release_blocked(engine: &Engine, cause: Cause, release: Release) -> Result<()> {
+    let Release {
+        round,
+        partitions,
+        mut room,
+    } = release;
+    // No place is free, and still there is something to release: work that has its place already, wherever it stands.
+    let searches = room.places == Some(0);
+    let limit = if searches { SEARCHED } else { CHUNK };
+    let mut left = Left::default();
+    let mut after = None;
+    loop {
+        let blocked = Listing::Blocked {
+            partitions: partitions.clone(),
+            cause,
+        };
+        let page = engine.store().list(blocked, after, limit).await?;
+        after = page.next.clone();
+        release_page(engine, cause, listed(page), &mut room, &mut left).await;
+        if after.is_none() {
+            forget_released(engine, cause, round, &partitions, &left).await?;
+            break;
+        }
+        if engine.is_stopping() || is_used_up(room, searches) {
+            break;
+        }
     }
+    left.failure.map_or(Ok(()), Err)
+}
+
+async fn release_page(engine: &Engine, cause: Cause, page: Vec<Listed>, room: &mut Room, left: &mut Left) {
+    let mut fitting = Vec::new();
+    for row in page {
+        let (partition, continues) = (row.execution.id.partition(), continues(&row.execution));
+        if room.take(continues) {
+            fitting.push(row);
+        } else {
+            left.add(partition, continues);
+        }
+    }
+    let partitions: Vec<_> = fitting
+        .iter()
+        .map(|row| (row.execution.id.partition(), continues(&row.execution)))
+        .collect();
+    let released = change_all(engine, fitting, |execution, context| {
+        claim::unblock(execution, cause, context)
+    });
+    for ((partition, continues), outcome) in partitions.into_iter().zip(released.await) {
+        if let Err(error) = outcome {
+            left.add(partition, continues);
+            left.failure = Some(error);
+        }
+    }
+}
+
+/// Everything was seen: partitions with nothing left need not be looked into next time.
+async fn forget_released(
+    engine: &Engine,
+    cause: Cause,
+    round: u64,
+    partitions: &[Partition],
+    left: &Left,
+) -> Result<()> {
+    let empty = |partition: &&Partition| !left.blocked.contains(partition);
+    match cause {
+        Cause::Budget(budget_id) => {
+            let calls = partitions.iter().filter(empty).map(|partition| {
+                engine.store().budget(BudgetCall::ForgetBlocked {
+                    budget_id,
+                    partition: *partition,
+                    round,
+                })
+            });
+            try_join_all(calls).await?;
+        }
+        Cause::Quota(quota_policy_id) => {
+            let settled = partitions
+                .iter()
+                .filter(|partition| !left.continuing.contains(partition));
+            let calls = settled.map(|partition| {
+                let partition = *partition;
+                engine.store().quota(if left.blocked.contains(&partition) {
+                    QuotaCall::ForgetContinuing {
+                        quota_policy_id,
+                        partition,
+                        round,
+                    }
+                } else {
+                    QuotaCall::ForgetBlocked {
+                        quota_policy_id,
+                        partition,
+                        round,
+                    }
+                })
+            });
+            try_join_all(calls).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether nothing more fits, as far as this release looks for it.

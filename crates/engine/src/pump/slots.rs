@@ -14,6 +14,7 @@ use futures::future::join_all;
 
 use super::follow_up::Progress;
 use super::items::Item;
+use super::outbox;
 use crate::engine::Engine;
 use crate::fault::internal;
 
@@ -69,67 +70,69 @@ impl Slots {
     }
 }
 
-impl Engine {
-    /// This process met a quota: its slots are checked from time to time.
-    pub(crate) fn saw_quota(&self, id: QuotaPolicyId) {
-        self.shared.pump.slots.saw(id, self.host().elapsed());
-    }
+/// This process met a quota: its slots are checked from time to time.
+pub(super) fn saw_quota(engine: &Engine, id: QuotaPolicyId) {
+    engine.shared.pump.slots.saw(id, engine.host().elapsed());
+}
 
-    /// Asks for a check of every quota this process has met, when it is time to.
-    pub(super) fn request_slot_checks(&self) {
-        let quotas = self.shared.pump.slots.to_check(self.host().elapsed());
-        for id in quotas {
-            self.shared.pump.findings.add(Item::Slots(id));
-        }
-        self.wake_pump();
+/// Asks for a check of every quota this process has met, when it is time to.
+pub(super) fn request_checks(engine: &Engine) {
+    let quotas = engine.shared.pump.slots.to_check(engine.host().elapsed());
+    for id in quotas {
+        engine.shared.pump.findings.add(Item::Slots(id));
     }
+    engine.shared.pump.agenda.wake();
+}
 
-    /// Frees the slots of a quota that are so old that their grant must have become a lease, and that no lease holds.
-    pub(super) async fn check_slots(&self, id: QuotaPolicyId) -> Result<Progress> {
-        let mut after = None;
-        loop {
-            let slots = self.old_slots(id, after).await?;
-            let checks = slots
-                .iter()
-                .map(|(grant_id, slot)| self.check_slot(id, *grant_id, slot));
-            join_all(checks).await.into_iter().collect::<Result<Vec<()>>>()?;
-            match slots.last() {
-                Some((last, _)) if slots.len() == PAGE => after = Some(*last),
-                _ => return Ok(Progress::Done),
-            }
+/// Frees the slots of a quota that are so old that their grant must have become a lease, and that no lease holds.
+pub(super) async fn check(engine: &Engine, id: QuotaPolicyId) -> Result<Progress> {
+    let mut after = None;
+    loop {
+        let slots = old_slots(engine, id, after).await?;
+        let checks = slots
+            .iter()
+            .map(|(grant_id, slot)| check_slot(engine, id, *grant_id, slot));
+        join_all(checks).await.into_iter().collect::<Result<Vec<()>>>()?;
+        match slots.last() {
+            Some((last, _)) if slots.len() == PAGE => after = Some(*last),
+            _ => return Ok(Progress::Done),
         }
     }
+}
 
-    async fn old_slots(&self, quota_policy_id: QuotaPolicyId, after: Option<GrantId>) -> Result<Vec<(GrantId, Slot)>> {
-        let ask = QuotaCall::SlotsToCheck {
-            quota_policy_id,
-            after,
-            limit: PAGE,
-        };
-        match self.store().quota(ask).await?.1 {
-            Ok(QuotaAnswer::Slots(slots)) => Ok(slots),
-            Ok(_) => Err(internal("a slot check was answered with something else")),
-            Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => {
-                self.shared.pump.slots.forget(quota_policy_id);
-                Ok(Vec::new())
-            }
-            Err(refusal) => Err(refusal),
+async fn old_slots(
+    engine: &Engine,
+    quota_policy_id: QuotaPolicyId,
+    after: Option<GrantId>,
+) -> Result<Vec<(GrantId, Slot)>> {
+    let ask = QuotaCall::SlotsToCheck {
+        quota_policy_id,
+        after,
+        limit: PAGE,
+    };
+    match engine.store().quota(ask).await?.1 {
+        Ok(QuotaAnswer::Slots(slots)) => Ok(slots),
+        Ok(_) => Err(internal("a slot check was answered with something else")),
+        Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => {
+            engine.shared.pump.slots.forget(quota_policy_id);
+            Ok(Vec::new())
         }
+        Err(refusal) => Err(refusal),
     }
+}
 
-    async fn check_slot(&self, quota_policy_id: QuotaPolicyId, grant_id: GrantId, slot: &Slot) -> Result<()> {
-        let id = slot.execution_id;
-        // A lease remembered here may have ended elsewhere; then it is forgotten soon, and found by the next check.
-        let remembered = self.shared.leases.get(id);
-        if remembered.is_some_and(|held| holds_slot(&held.execution, grant_id)) {
-            return Ok(());
-        }
-        let snapshot = self.store().load(Self::load_of(id)).await?;
-        let execution = snapshot.execution(&RecordKey::Execution(id));
-        if execution.is_some_and(|execution| holds_slot(execution, grant_id)) {
-            return Ok(());
-        }
-        tracing::warn!(%quota_policy_id, execution_id = %id, "a slot nobody holds is freed");
-        self.send_release(quota_policy_id, grant_id).await
+async fn check_slot(engine: &Engine, quota_policy_id: QuotaPolicyId, grant_id: GrantId, slot: &Slot) -> Result<()> {
+    let id = slot.execution_id;
+    // A lease remembered here may have ended elsewhere; then it is forgotten soon, and found by the next check.
+    let remembered = engine.shared.leases.get(id);
+    if remembered.is_some_and(|held| holds_slot(&held.execution, grant_id)) {
+        return Ok(());
     }
+    let snapshot = engine.store().load(Engine::load_of(id)).await?;
+    let execution = snapshot.execution(&RecordKey::Execution(id));
+    if execution.is_some_and(|execution| holds_slot(execution, grant_id)) {
+        return Ok(());
+    }
+    tracing::warn!(%quota_policy_id, execution_id = %id, "a slot nobody holds is freed");
+    outbox::release_slot(engine, quota_policy_id, grant_id).await
 }

@@ -10,58 +10,56 @@ use ff_core::record::Execution;
 use ff_core::time::Timestamp;
 
 use super::follow_up::Progress;
-use super::listed::{CHUNK, listed};
+use super::listed::{CHUNK, change_all, listed};
 use crate::engine::Engine;
 
-impl Engine {
-    /// Asks every leased execution of a budget to stop, and tells the budget when all were asked. One that was asked before
-    /// is not asked again, so a sweep that broke off simply starts anew.
-    pub(super) async fn stop_running_under(&self, stop: &Stop, began_at: Timestamp) -> Result<Progress> {
-        let budget_id = stop.budget_id;
-        let done = BudgetCall::Stopped { budget_id, began_at };
-        self.sweep_leased_under(budget_id, done, |execution, context| {
-            lease::request_stop(execution, stop, context)
-        })
-        .await
-    }
+/// Asks every leased execution of a budget to stop, and tells the budget when all were asked. One that was asked before
+/// is not asked again, so a sweep that broke off simply starts anew.
+pub(super) async fn request(engine: &Engine, stop: &Stop, began_at: Timestamp) -> Result<Progress> {
+    let budget_id = stop.budget_id;
+    let done = BudgetCall::Stopped { budget_id, began_at };
+    sweep_leased(engine, budget_id, done, |execution, context| {
+        lease::request_stop(execution, stop, context)
+    })
+    .await
+}
 
-    /// Tells every leased execution of a budget that it may go on, and the budget when all were told.
-    pub(super) async fn withdraw_stops_of(&self, budget_id: BudgetId, generation: u64) -> Result<Progress> {
-        let done = BudgetCall::Withdrawn { budget_id, generation };
-        self.sweep_leased_under(budget_id, done, |execution, context| {
-            lease::withdraw_stop(execution, budget_id, generation, context)
-        })
-        .await
-    }
+/// Tells every leased execution of a budget that it may go on, and the budget when all were told.
+pub(super) async fn withdraw(engine: &Engine, budget_id: BudgetId, generation: u64) -> Result<Progress> {
+    let done = BudgetCall::Withdrawn { budget_id, generation };
+    sweep_leased(engine, budget_id, done, |execution, context| {
+        lease::withdraw_stop(execution, budget_id, generation, context)
+    })
+    .await
+}
 
-    /// Decides about every leased execution of a budget, in chunks, and then says so.
-    async fn sweep_leased_under(
-        &self,
-        budget_id: BudgetId,
-        done: BudgetCall,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<bool>> + Send + Sync,
-    ) -> Result<Progress> {
-        let (mut after, mut failure) = (None, None);
-        loop {
-            let leased = Listing::LeasedUnder {
-                partitions: self.flow_partitions(),
-                budget_id,
-            };
-            let page = self.store().list(leased, after, CHUNK).await?;
-            after = page.next.clone();
-            let asked = self.change_all(listed(page), &rule).await;
-            failure = asked.into_iter().find_map(std::result::Result::err).or(failure);
-            if after.is_none() {
-                break;
-            }
-            if self.is_stopping() {
-                return Ok(Progress::Later);
-            }
+/// Decides about every leased execution of a budget, in chunks, and then says so.
+async fn sweep_leased(
+    engine: &Engine,
+    budget_id: BudgetId,
+    done: BudgetCall,
+    rule: impl Fn(&Execution, &Context) -> Result<Step<bool>> + Send + Sync,
+) -> Result<Progress> {
+    let (mut after, mut failure) = (None, None);
+    loop {
+        let leased = Listing::LeasedUnder {
+            partitions: engine.flow_partitions(),
+            budget_id,
+        };
+        let page = engine.store().list(leased, after, CHUNK).await?;
+        after = page.next.clone();
+        let asked = change_all(engine, listed(page), &rule).await;
+        failure = asked.into_iter().find_map(std::result::Result::err).or(failure);
+        if after.is_none() {
+            break;
         }
-        if let Some(failure) = failure {
-            return Err(failure);
+        if engine.is_stopping() {
+            return Ok(Progress::Later);
         }
-        self.store().budget(done).await?.1?;
-        Ok(Progress::Done)
     }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    engine.store().budget(done).await?.1?;
+    Ok(Progress::Done)
 }

@@ -20,6 +20,7 @@ use super::admission::Refused;
 use super::candidate::{Candidate, Settled};
 use crate::directory::generation_of;
 use crate::engine::Engine;
+use crate::pump;
 
 /// What came of blocking.
 pub(super) struct Blocked {
@@ -113,7 +114,7 @@ async fn check_generation_again(
         Ok(found) if found.is_none_or(|found| found == generation) => false,
         Ok(_) => {
             engine.shared.causes.moved(cause);
-            if let Err(refusal) = engine.release_cause(cause, blocked).await {
+            if let Err(refusal) = pump::release_cause(engine, cause, blocked).await {
                 tracing::warn!(?cause, %refusal, "what a cause no longer blocks could not be let go; the sweep will");
                 mark_due_soon(engine, cause);
             }

@@ -13,7 +13,7 @@ use ff_core::machine::flow;
 use futures::future::{Either, select};
 
 use crate::engine::Engine;
-use crate::pump::follow_up::Progress;
+use crate::pump::follow_up::{Progress, cancel_members_chunk};
 
 /// The pause when others keep changing the same members.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -41,7 +41,7 @@ pub(crate) async fn cancel_flow(engine: &Engine, command: On<FlowId, CancelFlow>
 /// Does the follow-up work of the cancellation, together with whoever else does it.
 async fn cancel_members(engine: &Engine, id: FlowId) -> Result<()> {
     loop {
-        match engine.cancel_members_chunk(id).await {
+        match cancel_members_chunk(engine, id).await {
             Ok(Progress::Done) => return Ok(()),
             Ok(Progress::More) => {}
             // Somebody else is at it: what they did is not left to do.

@@ -18,7 +18,7 @@ use ff_core::view::{Problem, ProblemKind};
 use futures::future::try_join_all;
 
 use crate::engine::Engine;
-use crate::pump::Item;
+use crate::pump::{Item, failing_items};
 
 /// How long something may be due before somebody should look: longer than a failover, and than a process that took over.
 const OVERDUE_AFTER: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ impl Engine {
     /// What should have been done and is not.
     async fn troubles(&self) -> Result<BTreeMap<Item, Trouble>> {
         let mut troubles: BTreeMap<Item, Trouble> = BTreeMap::new();
-        for (item, reason) in self.failing_items() {
+        for (item, reason) in failing_items(self) {
             troubles.entry(item).or_default().reason = Some(reason);
         }
         let due = Due {

@@ -9,8 +9,8 @@ use ff_core::machine::flow::{self, Doomed};
 use ff_core::machine::{Step, retention};
 use ff_core::record::{Execution, RecordKey};
 
-use super::Progress;
 use super::walk_positions::WalkPosition;
+use super::{Progress, flow_context, walk};
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::ops::flows::FlowRead;
@@ -23,109 +23,105 @@ struct Parts {
     last: bool,
 }
 
-impl Engine {
-    /// Deletes a chunk of what belongs to an execution whose retention is over, at last the execution itself.
-    pub(crate) async fn delete_execution_chunk(&self, id: ExecutionId) -> Result<Progress> {
-        let key = RecordKey::Execution(id);
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned();
-            let Some(execution) = found.filter(Execution::is_deleting) else {
-                return Ok(Progress::Done);
-            };
-            if !owes_nothing(&execution) {
+/// Deletes a chunk of what belongs to an execution whose retention is over, at last the execution itself.
+pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
+    let key = RecordKey::Execution(id);
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+        let found = snapshot.execution(&key).cloned();
+        let Some(execution) = found.filter(Execution::is_deleting) else {
+            return Ok(Progress::Done);
+        };
+        if !owes_nothing(&execution) {
+            return Ok(Progress::Later);
+        }
+        let parts = parts_of(engine, &execution, FOLLOW_UP_CHUNK - 1, &mut snapshot).await?;
+        let step = Step {
+            outcome: if parts.last { Progress::Done } else { Progress::More },
+            draft: retention::delete_execution(&execution, &parts.keys, parts.last),
+        };
+        if let Some(progress) = tries.commit(&snapshot, step).await? {
+            return Ok(progress);
+        }
+    }
+}
+
+/// Deletes a chunk of the members of a flow whose retention is over, at last the flow itself.
+pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<Progress> {
+    let members = [Listing::Members {
+        flow_id: id,
+        open_only: false,
+    }];
+    let mut tries = engine.tries(RecordKey::Flow(id)).await;
+    loop {
+        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+        let Some(read) = FlowRead::of(&snapshot, id).filter(|read| read.flow.deleting) else {
+            return Ok(Progress::Done);
+        };
+        let walked = walk::read_chunk(engine, &members, WalkPosition::default(), Page::executions, |_| true).await?;
+        let step = if walked.rows.is_empty() && walked.is_last() {
+            flow::delete(read.loaded()).map(|()| Progress::Done)
+        } else {
+            let (flow, gate) = (read.flow.clone(), read.gate);
+            add_rows(&mut snapshot, &walked.rows);
+            let members = walked.rows.into_iter().map(|(member, _)| member);
+            let chosen = choose(engine, members.filter(owes_nothing), &mut snapshot).await?;
+            if chosen.is_empty() {
                 return Ok(Progress::Later);
             }
-            let parts = self.parts_of(&execution, FOLLOW_UP_CHUNK - 1, &mut snapshot).await?;
-            let step = Step {
-                outcome: if parts.last { Progress::Done } else { Progress::More },
-                draft: retention::delete_execution(&execution, &parts.keys, parts.last),
-            };
-            if let Some(progress) = tries.commit(&snapshot, step).await? {
-                return Ok(progress);
-            }
+            let page: Vec<_> = chosen.iter().map(doomed).collect();
+            let context = flow_context(engine, &snapshot, gate);
+            flow::delete_members(&flow, &page, &context).map(|()| Progress::More)
+        };
+        if let Some(progress) = tries.commit(&snapshot, step).await? {
+            return Ok(progress);
         }
     }
+}
 
-    /// Deletes a chunk of the members of a flow whose retention is over, at last the flow itself.
-    pub(crate) async fn delete_members_chunk(&self, id: FlowId) -> Result<Progress> {
-        let members = [Listing::Members {
-            flow_id: id,
-            open_only: false,
-        }];
-        let mut tries = self.tries(RecordKey::Flow(id)).await;
-        loop {
-            let mut snapshot = tries.read(self.load_of_flow(id)).await?;
-            let Some(read) = FlowRead::of(&snapshot, id).filter(|read| read.flow.deleting) else {
-                return Ok(Progress::Done);
-            };
-            let walked = self
-                .walk(&members, WalkPosition::default(), Page::executions, |_| true)
-                .await?;
-            let step = if walked.rows.is_empty() && walked.is_last() {
-                flow::delete(read.loaded()).map(|()| Progress::Done)
-            } else {
-                let (flow, gate) = (read.flow.clone(), read.gate);
-                add_rows(&mut snapshot, &walked.rows);
-                let members = walked.rows.into_iter().map(|(member, _)| member);
-                let chosen = self.choose(members.filter(owes_nothing), &mut snapshot).await?;
-                if chosen.is_empty() {
-                    return Ok(Progress::Later);
-                }
-                let page: Vec<_> = chosen.iter().map(doomed).collect();
-                let context = self.duty_of_flow(&snapshot, gate);
-                flow::delete_members(&flow, &page, &context).map(|()| Progress::More)
-            };
-            if let Some(progress) = tries.commit(&snapshot, step).await? {
-                return Ok(progress);
-            }
+/// As many of `members`, with their parts, as fit into a chunk.
+async fn choose(
+    engine: &Engine,
+    members: impl Iterator<Item = Execution>,
+    snapshot: &mut Snapshot,
+) -> Result<Vec<(Execution, Parts)>> {
+    let mut room = FOLLOW_UP_CHUNK;
+    let mut chosen = Vec::new();
+    for member in members {
+        if room == 0 {
+            break;
         }
+        let parts = parts_of(engine, &member, room - 1, snapshot).await?;
+        room -= 1 + parts.keys.len();
+        chosen.push((member, parts));
     }
+    Ok(chosen)
+}
 
-    /// As many of `members`, with their parts, as fit into a chunk.
-    async fn choose(
-        &self,
-        members: impl Iterator<Item = Execution>,
-        snapshot: &mut Snapshot,
-    ) -> Result<Vec<(Execution, Parts)>> {
-        let mut room = FOLLOW_UP_CHUNK;
-        let mut chosen = Vec::new();
-        for member in members {
-            if room == 0 {
-                break;
-            }
-            let parts = self.parts_of(&member, room - 1, snapshot).await?;
-            room -= 1 + parts.keys.len();
-            chosen.push((member, parts));
+/// At most `room` of the records that belong to an execution, kept in `snapshot` with their versions.
+async fn parts_of(engine: &Engine, execution: &Execution, room: usize, snapshot: &mut Snapshot) -> Result<Parts> {
+    let mut keys = Vec::new();
+    let mut last = true;
+    for listing in listings_of(execution) {
+        if keys.len() == room {
+            last = false;
+            break;
         }
-        Ok(chosen)
+        let page = engine.store().list(listing, None, room - keys.len()).await?;
+        last = page.next.is_none();
+        keys.extend(part_keys(execution.id, page, snapshot)?);
+        if !last {
+            break;
+        }
     }
-
-    /// At most `room` of the records that belong to an execution, kept in `snapshot` with their versions.
-    async fn parts_of(&self, execution: &Execution, room: usize, snapshot: &mut Snapshot) -> Result<Parts> {
-        let mut keys = Vec::new();
-        let mut last = true;
-        for listing in listings_of(execution) {
-            if keys.len() == room {
-                last = false;
-                break;
-            }
-            let page = self.store().list(listing, None, room - keys.len()).await?;
-            last = page.next.is_none();
-            keys.extend(part_keys(execution.id, page, snapshot)?);
-            if !last {
-                break;
-            }
-        }
-        let without_version = keys.iter().filter(|key| snapshot.version(key).is_none()).cloned();
-        let without_version: Vec<_> = without_version.collect();
-        if !without_version.is_empty() {
-            let load = Load::records(snapshot.partition, without_version);
-            merge(snapshot, self.store().load(load).await?);
-        }
-        Ok(Parts { keys, last })
+    let without_version = keys.iter().filter(|key| snapshot.version(key).is_none()).cloned();
+    let without_version: Vec<_> = without_version.collect();
+    if !without_version.is_empty() {
+        let load = Load::records(snapshot.partition, without_version);
+        merge(snapshot, engine.store().load(load).await?);
     }
+    Ok(Parts { keys, last })
 }
 
 /// Whether nothing is left that others wait for: slots to give back, edges to resolve.

@@ -6,39 +6,40 @@ use ff_core::id::ExecutionId;
 use ff_core::machine::group;
 use ff_core::record::RecordKey;
 
-use super::Progress;
 use super::walk_positions::WalkPosition;
+use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
 use crate::snapshots::add_rows;
 
-impl Engine {
-    /// Resolves a chunk of the outbound edges of an execution that has ended. What is resolved is not listed again.
-    pub(crate) async fn resolve_edges_chunk(&self, id: ExecutionId) -> Result<Progress> {
-        let key = RecordKey::Execution(id);
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            // Read before the edges are listed: an edge applied since then has found the execution ended, or makes this
-            // chunk conflict.
-            let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned();
-            let Some(upstream) = found.filter(|upstream| upstream.follow_ups.resolve_edges) else {
-                return Ok(Progress::Done);
-            };
-            let unresolved = Listing::EdgesFrom {
-                upstream: id,
-                unresolved_only: true,
-            };
-            let walked = self
-                .walk(&[unresolved], WalkPosition::default(), Page::edges, |_| true)
-                .await?;
-            add_rows(&mut snapshot, &walked.rows);
-            let last = walked.is_last();
-            let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
-            let step = group::resolve_edges(&upstream, &edges, last, &self.duty_of(&snapshot, &upstream));
-            let progress = if last { Progress::Done } else { Progress::More };
-            if let Some(progress) = tries.commit(&snapshot, step.map(|()| progress)).await? {
-                return Ok(progress);
-            }
+/// Resolves a chunk of the outbound edges of an execution that has ended. What is resolved is not listed again.
+pub(crate) async fn resolve_edges_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
+    let key = RecordKey::Execution(id);
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        // Read before the edges are listed: an edge applied since then has found the execution ended, or makes this
+        // chunk conflict.
+        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+        let found = snapshot.execution(&key).cloned();
+        let Some(upstream) = found.filter(|upstream| upstream.follow_ups.resolve_edges) else {
+            return Ok(Progress::Done);
+        };
+        let unresolved = Listing::EdgesFrom {
+            upstream: id,
+            unresolved_only: true,
+        };
+        let walked = walk::read_chunk(engine, &[unresolved], WalkPosition::default(), Page::edges, |_| true).await?;
+        add_rows(&mut snapshot, &walked.rows);
+        let last = walked.is_last();
+        let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
+        let step = group::resolve_edges(
+            &upstream,
+            &edges,
+            last,
+            &execution_context(engine, &snapshot, &upstream),
+        );
+        let progress = if last { Progress::Done } else { Progress::More };
+        if let Some(progress) = tries.commit(&snapshot, step.map(|()| progress)).await? {
+            return Ok(progress);
         }
     }
 }

@@ -9,47 +9,45 @@ use ff_core::id::{ExecutionId, FlowId};
 use ff_core::machine::{Step, flow, group};
 use ff_core::record::RecordKey;
 
-use super::Progress;
+use super::{Progress, execution_context, flow_context};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{group_counters, group_counts};
 
-impl Engine {
-    /// Decides an execution from the counters of its group, after whatever time has brought.
-    pub(crate) async fn evaluate_execution(&self, id: ExecutionId) -> Result<Progress> {
-        let key = RecordKey::Execution(id);
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            let load = Self::load_of(id).with_counters(group_counters(id));
-            let snapshot = tries.read(load).await?;
-            let step = match snapshot.execution(&key) {
-                Some(execution) => {
-                    let context = self.duty_of(&snapshot, execution);
-                    group::evaluate(execution, &group_counts(&snapshot, id), &context).map(|_| ())
-                }
-                None => Step::unchanged(()),
-            };
-            let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
-            if landed.is_some() {
-                return Ok(Progress::Done);
+/// Decides an execution from the counters of its group, after whatever time has brought.
+pub(crate) async fn evaluate_execution(engine: &Engine, id: ExecutionId) -> Result<Progress> {
+    let key = RecordKey::Execution(id);
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        let load = Engine::load_of(id).with_counters(group_counters(id));
+        let snapshot = tries.read(load).await?;
+        let step = match snapshot.execution(&key) {
+            Some(execution) => {
+                let context = execution_context(engine, &snapshot, execution);
+                group::evaluate(execution, &group_counts(&snapshot, id), &context).map(|_| ())
             }
+            None => Step::unchanged(()),
+        };
+        let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
+        if landed.is_some() {
+            return Ok(Progress::Done);
         }
     }
+}
 
-    /// Takes over what the counters of a flow say, and what time does to it.
-    pub(crate) async fn advance_flow(&self, id: FlowId) -> Result<Progress> {
-        let key = RecordKey::Flow(id);
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            let snapshot = tries.read(self.load_of_flow(id)).await?;
-            let step = match FlowRead::of(&snapshot, id) {
-                Some(read) => flow::advance(read.loaded(), &self.duty_of_flow(&snapshot, read.gate)),
-                None => Step::unchanged(()),
-            };
-            let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
-            if landed.is_some() {
-                return Ok(Progress::Done);
-            }
+/// Takes over what the counters of a flow say, and what time does to it.
+pub(crate) async fn advance_flow(engine: &Engine, id: FlowId) -> Result<Progress> {
+    let key = RecordKey::Flow(id);
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        let snapshot = tries.read(engine.load_of_flow(id)).await?;
+        let step = match FlowRead::of(&snapshot, id) {
+            Some(read) => flow::advance(read.loaded(), &flow_context(engine, &snapshot, read.gate)),
+            None => Step::unchanged(()),
+        };
+        let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
+        if landed.is_some() {
+            return Ok(Progress::Done);
         }
     }
 }

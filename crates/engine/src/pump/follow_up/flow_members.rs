@@ -8,8 +8,8 @@ use ff_core::id::FlowId;
 use ff_core::machine::{Context, Step, flow};
 use ff_core::record::{CounterKey, Execution, Flow, RecordKey};
 
-use super::Progress;
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
+use super::{Progress, flow_context, walk};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
@@ -48,71 +48,72 @@ const CANCEL: Job = Job {
     rule: cancel,
 };
 
-impl Engine {
-    /// Lets a chunk of the members of an opened flow go.
-    pub(crate) async fn open_members_chunk(&self, id: FlowId) -> Result<Progress> {
-        self.members_chunk(id, &OPEN).await
-    }
+/// Lets a chunk of the members of an opened flow go.
+pub(crate) async fn open_members_chunk(engine: &Engine, id: FlowId) -> Result<Progress> {
+    members_chunk(engine, id, &OPEN).await
+}
 
-    /// Cancels a chunk of the members of a cancelled flow.
-    pub(crate) async fn cancel_members_chunk(&self, id: FlowId) -> Result<Progress> {
-        self.members_chunk(id, &CANCEL).await
-    }
+/// Cancels a chunk of the members of a cancelled flow.
+pub(crate) async fn cancel_members_chunk(engine: &Engine, id: FlowId) -> Result<Progress> {
+    members_chunk(engine, id, &CANCEL).await
+}
 
-    /// Once the gate stands where it makes the flow owe this, nobody joins in a state that still has to be dealt with; so a
-    /// position stays good whatever else is written about the flow.
-    async fn members_chunk(&self, id: FlowId, job: &Job) -> Result<Progress> {
-        let key = RecordKey::Flow(id);
-        let walks = &self.shared.walks;
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            let mut snapshot = tries.read(self.load_of_flow(id)).await?;
-            let read = FlowRead::of(&snapshot, id).filter(|read| (job.owed)(read.flow));
-            let read = read.map(|read| (read.flow.clone(), read.gate));
-            let Some(((flow, gate), occurrence)) = read.zip(Occurrence::of(&snapshot, &RecordKey::Gate(id))) else {
-                return Ok(Progress::Done);
-            };
-            let walk = Walk {
-                record: key.clone(),
-                purpose: job.purpose,
-                occurrence,
-            };
-            let members = Listing::Members {
-                flow_id: id,
-                open_only: true,
-            };
-            let walked = self
-                .walk(&[members], walks.position(&walk), Page::executions, |(member, _)| {
-                    (job.wanted)(member)
-                })
-                .await?;
-            let done = ChunkDone {
-                next: walked.next.clone(),
-                walk,
-            };
-            if walked.is_idle() {
-                return Ok(walks.advance(done));
-            }
-            add_rows(&mut snapshot, &walked.rows);
-            let counters: Vec<_> = walked
-                .rows
-                .iter()
-                .flat_map(|(member, _)| (job.counters)(member))
-                .collect();
-            if !counters.is_empty() {
-                let load = Load::records(snapshot.partition, []).with_counters(counters);
-                merge(&mut snapshot, tries.read(load).await?);
-            }
-            let step = (job.rule)(&Chunk {
-                flow: &flow,
-                members: &walked.rows,
-                last: walked.is_last(),
-                snapshot: &snapshot,
-                context: &self.duty_of_flow(&snapshot, gate),
-            });
-            if let Some(done) = tries.commit(&snapshot, step.map(|()| done)).await? {
-                return Ok(walks.advance(done));
-            }
+/// Once the gate stands where it makes the flow owe this, nobody joins in a state that still has to be dealt with; so a
+/// position stays good whatever else is written about the flow.
+async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progress> {
+    let key = RecordKey::Flow(id);
+    let walks = &engine.shared.walks;
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+        let read = FlowRead::of(&snapshot, id).filter(|read| (job.owed)(read.flow));
+        let read = read.map(|read| (read.flow.clone(), read.gate));
+        let Some(((flow, gate), occurrence)) = read.zip(Occurrence::of(&snapshot, &RecordKey::Gate(id))) else {
+            return Ok(Progress::Done);
+        };
+        let walk = Walk {
+            record: key.clone(),
+            purpose: job.purpose,
+            occurrence,
+        };
+        let members = Listing::Members {
+            flow_id: id,
+            open_only: true,
+        };
+        let walked = walk::read_chunk(
+            engine,
+            &[members],
+            walks.position(&walk),
+            Page::executions,
+            |(member, _)| (job.wanted)(member),
+        )
+        .await?;
+        let done = ChunkDone {
+            next: walked.next.clone(),
+            walk,
+        };
+        if walked.is_idle() {
+            return Ok(walks.advance(done));
+        }
+        add_rows(&mut snapshot, &walked.rows);
+        let counters: Vec<_> = walked
+            .rows
+            .iter()
+            .flat_map(|(member, _)| (job.counters)(member))
+            .collect();
+        if !counters.is_empty() {
+            let load = Load::records(snapshot.partition, []).with_counters(counters);
+            merge(&mut snapshot, tries.read(load).await?);
+        }
+        let step = (job.rule)(&Chunk {
+            flow: &flow,
+            members: &walked.rows,
+            last: walked.is_last(),
+            snapshot: &snapshot,
+            context: &flow_context(engine, &snapshot, gate),
+        });
+        if let Some(done) = tries.commit(&snapshot, step.map(|()| done)).await? {
+            return Ok(walks.advance(done));
         }
     }
 }

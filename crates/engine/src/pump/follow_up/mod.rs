@@ -22,6 +22,12 @@ mod siblings;
 mod walk;
 mod walk_positions;
 
+pub(crate) use deletion::{delete_execution_chunk, delete_members_chunk};
+pub(crate) use edges::resolve_edges_chunk;
+pub(crate) use evaluate::{advance_flow, evaluate_execution};
+pub(crate) use flow_members::{cancel_members_chunk, open_members_chunk};
+pub(crate) use reopen::reopen_edges_chunk;
+pub(crate) use siblings::cancel_siblings_chunk;
 pub(crate) use walk_positions::Walks;
 
 use ff_backend::load::Snapshot;
@@ -41,21 +47,19 @@ pub(crate) enum Progress {
     Later,
 }
 
-impl Engine {
-    /// The circumstances of follow-up work for an execution, which the engine does whoever caused it.
-    fn duty_of(&self, snapshot: &Snapshot, execution: &Execution) -> Context {
-        Context {
-            actor: Actor::Engine,
-            ..self.context_of(snapshot, execution)
-        }
+/// The circumstances of follow-up work for an execution, which the engine does whoever caused it.
+fn execution_context(engine: &Engine, snapshot: &Snapshot, execution: &Execution) -> Context {
+    Context {
+        actor: Actor::Engine,
+        ..engine.context_of(snapshot, execution)
     }
+}
 
-    /// The circumstances of follow-up work for a flow whose gate stands at `gate`.
-    fn duty_of_flow(&self, snapshot: &Snapshot, gate: GateState) -> Context {
-        Context {
-            actor: Actor::Engine,
-            gate: Some(gate),
-            ..self.context(snapshot.now)
-        }
+/// The circumstances of follow-up work for a flow whose gate stands at `gate`.
+fn flow_context(engine: &Engine, snapshot: &Snapshot, gate: GateState) -> Context {
+    Context {
+        actor: Actor::Engine,
+        gate: Some(gate),
+        ..engine.context(snapshot.now)
     }
 }

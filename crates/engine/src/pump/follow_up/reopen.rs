@@ -10,8 +10,8 @@ use ff_core::machine::Step;
 use ff_core::machine::reopen::{self, Reopened};
 use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 
-use super::Progress;
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
+use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 
@@ -21,73 +21,76 @@ struct Chunk {
     done: ChunkDone,
 }
 
-impl Engine {
-    /// Reopens a chunk of the failed edges around a replayed execution, the inbound ones first.
-    pub(crate) async fn reopen_edges_chunk(&self, id: ExecutionId) -> Result<Progress> {
-        let key = RecordKey::Execution(id);
-        let walks = &self.shared.walks;
-        let mut tries = self.tries(key.clone()).await;
-        loop {
-            let mut snapshot = tries.read(Self::load_of(id)).await?;
-            let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
-            let Some((replayed, occurrence)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
-                return Ok(Progress::Done);
-            };
-            let walk = Walk {
-                record: key.clone(),
-                purpose: Purpose::ReopenEdges,
-                occurrence,
-            };
-            let walked = self
-                .walk(&around(id), walks.position(&walk), Page::edges, |(edge, _)| {
-                    edge.state == EdgeState::Failed
-                })
-                .await?;
-            let done = ChunkDone {
-                next: walked.next.clone(),
-                walk,
-            };
-            if walked.is_idle() {
-                return Ok(walks.advance(done));
-            }
-            let last = walked.is_last();
-            add_rows(&mut snapshot, &walked.rows);
-            let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
-            merge(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
-            let step = self.reopened(&replayed, &edges, last, &snapshot);
-            let step = step.map(|reopened| Chunk { reopened, done });
-            if let Some(chunk) = tries.commit(&snapshot, step).await? {
-                return Ok(self.reopened_chunk(chunk));
-            }
+/// Reopens a chunk of the failed edges around a replayed execution, the inbound ones first.
+pub(crate) async fn reopen_edges_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
+    let key = RecordKey::Execution(id);
+    let walks = &engine.shared.walks;
+    let mut tries = engine.tries(key.clone()).await;
+    loop {
+        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+        let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
+        let Some((replayed, occurrence)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
+            return Ok(Progress::Done);
+        };
+        let walk = Walk {
+            record: key.clone(),
+            purpose: Purpose::ReopenEdges,
+            occurrence,
+        };
+        let walked = walk::read_chunk(engine, &around(id), walks.position(&walk), Page::edges, |(edge, _)| {
+            edge.state == EdgeState::Failed
+        })
+        .await?;
+        let done = ChunkDone {
+            next: walked.next.clone(),
+            walk,
+        };
+        if walked.is_idle() {
+            return Ok(walks.advance(done));
+        }
+        let last = walked.is_last();
+        add_rows(&mut snapshot, &walked.rows);
+        let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
+        merge(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
+        let step = reopen_chunk(engine, &replayed, &edges, last, &snapshot);
+        let step = step.map(|reopened| Chunk { reopened, done });
+        if let Some(chunk) = tries.commit(&snapshot, step).await? {
+            return Ok(chunk_done(engine, chunk));
         }
     }
+}
 
-    fn reopened(&self, replayed: &Execution, edges: &[Edge], last: bool, snapshot: &Snapshot) -> Step<Reopened> {
-        let other = |edge: &Edge| snapshot.execution(&RecordKey::Execution(other_end(edge, replayed.id)));
-        let pairs = || edges.iter().filter_map(|edge| Some((edge, other(edge)?)));
-        let inbound: Vec<_> = pairs().filter(|(edge, _)| edge.downstream == replayed.id).collect();
-        let outbound: Vec<_> = pairs()
-            .filter(|(edge, _)| edge.upstream == replayed.id)
-            .map(|(edge, child)| (edge, child, group_counts(snapshot, child.id)))
-            .collect();
-        let page = reopen::Page {
-            inbound: &inbound,
-            outbound: &outbound,
-            last,
-        };
-        reopen::reopen_edges(replayed, page, &self.duty_of(snapshot, replayed))
-    }
+fn reopen_chunk(
+    engine: &Engine,
+    replayed: &Execution,
+    edges: &[Edge],
+    last: bool,
+    snapshot: &Snapshot,
+) -> Step<Reopened> {
+    let other = |edge: &Edge| snapshot.execution(&RecordKey::Execution(other_end(edge, replayed.id)));
+    let pairs = || edges.iter().filter_map(|edge| Some((edge, other(edge)?)));
+    let inbound: Vec<_> = pairs().filter(|(edge, _)| edge.downstream == replayed.id).collect();
+    let outbound: Vec<_> = pairs()
+        .filter(|(edge, _)| edge.upstream == replayed.id)
+        .map(|(edge, child)| (edge, child, group_counts(snapshot, child.id)))
+        .collect();
+    let page = reopen::Page {
+        inbound: &inbound,
+        outbound: &outbound,
+        last,
+    };
+    reopen::reopen_edges(replayed, page, &execution_context(engine, snapshot, replayed))
+}
 
-    fn reopened_chunk(&self, chunk: Chunk) -> Progress {
-        let Chunk { reopened, done } = chunk;
-        let walks = &self.shared.walks;
-        match reopened {
-            Reopened::More => walks.advance(done),
-            Reopened::Done | Reopened::Pointless => walks.advance(ChunkDone { next: None, ..done }),
-            Reopened::StartOver => {
-                walks.advance(ChunkDone { next: None, ..done });
-                Progress::Later
-            }
+fn chunk_done(engine: &Engine, chunk: Chunk) -> Progress {
+    let Chunk { reopened, done } = chunk;
+    let walks = &engine.shared.walks;
+    match reopened {
+        Reopened::More => walks.advance(done),
+        Reopened::Done | Reopened::Pointless => walks.advance(ChunkDone { next: None, ..done }),
+        Reopened::StartOver => {
+            walks.advance(ChunkDone { next: None, ..done });
+            Progress::Later
         }
     }
 }

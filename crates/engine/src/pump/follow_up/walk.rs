@@ -28,37 +28,35 @@ impl<R> Walked<R> {
     }
 }
 
-impl Engine {
-    /// Walks through `listings`, one after the other, from `position` until there is a chunk of rows that are `wanted`.
-    pub(super) async fn walk<R>(
-        &self,
-        listings: &[Listing],
-        position: WalkPosition,
-        rows_of: impl Fn(Page) -> Vec<R>,
-        wanted: impl Fn(&R) -> bool,
-    ) -> Result<Walked<R>> {
-        let mut rows = Vec::new();
-        let mut next = Some(position);
-        for _ in 0..PAGES_PER_CHUNK_MAX {
-            let Some(position) = next.clone().filter(|_| rows.len() < FOLLOW_UP_CHUNK) else {
-                break;
-            };
-            let room = FOLLOW_UP_CHUNK - rows.len();
-            let listing = listings[position.listing].clone();
-            let page = self.store().list(listing, position.cursor, room).await?;
-            next = match page.next.clone() {
-                Some(cursor) => Some(WalkPosition {
-                    listing: position.listing,
-                    cursor: Some(cursor),
-                }),
-                None => Some(WalkPosition {
-                    listing: position.listing + 1,
-                    cursor: None,
-                })
-                .filter(|position| position.listing < listings.len()),
-            };
-            rows.extend(rows_of(page).into_iter().filter(&wanted));
-        }
-        Ok(Walked { rows, next })
+/// Walks through `listings`, one after the other, from `position` until there is a chunk of rows that are `wanted`.
+pub(super) async fn read_chunk<R>(
+    engine: &Engine,
+    listings: &[Listing],
+    position: WalkPosition,
+    rows_of: impl Fn(Page) -> Vec<R>,
+    wanted: impl Fn(&R) -> bool,
+) -> Result<Walked<R>> {
+    let mut rows = Vec::new();
+    let mut next = Some(position);
+    for _ in 0..PAGES_PER_CHUNK_MAX {
+        let Some(position) = next.clone().filter(|_| rows.len() < FOLLOW_UP_CHUNK) else {
+            break;
+        };
+        let room = FOLLOW_UP_CHUNK - rows.len();
+        let listing = listings[position.listing].clone();
+        let page = engine.store().list(listing, position.cursor, room).await?;
+        next = match page.next.clone() {
+            Some(cursor) => Some(WalkPosition {
+                listing: position.listing,
+                cursor: Some(cursor),
+            }),
+            None => Some(WalkPosition {
+                listing: position.listing + 1,
+                cursor: None,
+            })
+            .filter(|position| position.listing < listings.len()),
+        };
+        rows.extend(rows_of(page).into_iter().filter(&wanted));
     }
+    Ok(Walked { rows, next })
 }
