@@ -24,9 +24,10 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Regenerate docs/lifecycle.md from the state machine and docs/rest.md from the table of operations
+# Regenerate docs/lifecycle.md from the state machine, docs/rest.md from the table of operations, docs/pump.md from that of duties
 pages:
     UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
+    UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
 
 # The conformance suite on every backend
 conformance:

@@ -1,29 +1,12 @@
 //! What time does, and what is left to do after a commit: one loop with small handlers.
 //!
-//! | due | duty | file |
-//! |---|---|---|
-//! | delay or backoff over | `delay_over` | `timers` |
-//! | grant lapsed | `grant_lapsed` | `timers`, its slot by `outbox` |
-//! | lease expired, reclaim grace over | `lease_expired` | `timers` |
-//! | attempt timeout | `attempt_timeout` | `timers` |
-//! | execution deadline | `execution_deadline` | `timers` |
-//! | suspension timeout | `suspension_timeout` | `timers` |
-//! | pending waitpoint expiry | `waitpoint_expired` | `waitpoints` |
-//! | budget reset due | `budget_reset` | `budgets`, `releases` |
-//! | breached budget stops what runs | `stop_sweep` | `stops`, then `timers` |
-//! | budget found closed | `closed_budget_queue` | `closed_budgets` |
-//! | quota window moved, slot freed | `quota_window_moved`, `slot_freed` | `quotas`, `releases` |
-//! | slots nobody holds | `slot_check` | `slots` |
-//! | follow-up pending | `resolve_edges`, `cascade`, `sibling_cancel`, `reopen`, `flow_open`, `flow_cancel`, `flow_end` | `follow_up/` |
-//! | outbox | `outbox` | `outbox` |
-//! | retention over | `retention`, `flow_retention` | `timers`, `follow_up/` |
-//! | worker TTL over | `worker_ttl` | `liveness` |
-//! | liveness sweep, audit sweep | `liveness_sweep`, `audit_sweep` | `liveness`, `audit` |
-//! | who pumps which partitions | `range_lease` | `ranges` |
+//! `duty` is the table of what it does, with the file of each duty; docs/pump.md is printed from it.
 //!
-//! `run_loop` is the loop: it takes what this process knows to be due (`due_soon`) and what the store says is due, and keeps at
-//! most 64 of them in flight (`in_flight`). `items` finds out which duty an item is. What fails is pushed back in `poison`. `agenda` says
-//! when the store is asked next: when a hint says so, when the next timer comes, and with every liveness sweep.
+//! `run_loop` is the loop: it takes what this process knows to be due (`due_soon`) and what the store says is due, and keeps
+//! at most 64 of them in flight (`in_flight`). `items` finds out which duty an item is. What fails is pushed back in `poison`.
+//! `agenda` says when the store is asked next: when a hint says so, when the next timer comes, and with every liveness sweep.
+//! `findings` holds what no record is due for. `listed` decides about many executions at once. `by_hand` is the pump without
+//! its loop.
 
 mod agenda;
 mod audit;
@@ -38,6 +21,8 @@ mod items;
 mod listed;
 mod liveness;
 mod outbox;
+#[cfg(test)]
+mod page;
 mod poison;
 mod quotas;
 mod ranges;
