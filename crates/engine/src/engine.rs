@@ -208,6 +208,14 @@ impl Engine {
         self.store().now(partition)
     }
 
+    /// The store's time, as far as it is known without asking.
+    pub(crate) async fn store_time(&self) -> Result<Timestamp> {
+        match self.store().latest() {
+            Some(now) => Ok(now),
+            None => self.store().ping().await,
+        }
+    }
+
     /// Every partition there is.
     pub(crate) fn all_partitions(&self) -> Vec<Partition> {
         let counts = self.shared.config.counts;

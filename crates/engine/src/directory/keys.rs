@@ -1,6 +1,6 @@
 //! The ring of signing keys.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
@@ -37,24 +37,28 @@ impl Keys {
 
     /// Forgets the ring.
     pub(crate) fn forget_all(&self) {
-        *self.ring.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.ring() = None;
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Option<Read>> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Engine {
     /// The ring, at most two seconds old; made with a random key when the store has none.
     pub(crate) async fn key_ring(&self) -> Result<Arc<KeyRing>> {
-        Ok(self.ring().await?.ring)
+        Ok(read_ring(self).await?.ring)
     }
 
     /// The ring to verify something signed with `kid`, and the time to verify it at. A kid the ring does not know may be
     /// newer than what is remembered: it is read again before anything is refused.
     pub(crate) async fn key_ring_for(&self, kid: Option<Kid>) -> Result<(Arc<KeyRing>, Timestamp)> {
-        let ring = self.ring().await?;
+        let ring = read_ring(self).await?;
         let now = self.store_time().await?;
         if kid.is_some_and(|kid| !ring.ring.knows(&kid, now)) {
             self.shared.directory.keys.forget_all();
-            return Ok((self.ring().await?.ring, now));
+            return Ok((read_ring(self).await?.ring, now));
         }
         Ok((ring.ring, now))
     }
@@ -63,12 +67,11 @@ impl Engine {
     pub(crate) async fn rotate_keys(&self, command: &RotateWaitpointSecret) -> Result<Rotated> {
         loop {
             self.shared.directory.keys.forget_all();
-            let read = self.ring().await?;
+            let read = read_ring(self).await?;
             let now = self.store_time().await?;
             let (ring, rotated) = rotate(&read.ring, command, now)?;
             if ring == *read.ring
-                || self
-                    .write_ring(&ring, Expected::Revision(read.revision))
+                || write_ring(self, &ring, Expected::Revision(read.revision))
                     .await?
                     .is_some()
             {
@@ -76,74 +79,66 @@ impl Engine {
             }
         }
     }
+}
 
-    async fn ring(&self) -> Result<Read> {
-        let now = self.host().elapsed();
-        let keys = &self.shared.directory.keys;
-        let remembered = keys.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(read) = remembered.filter(|read| now.saturating_sub(read.at) < BELIEVED_FOR) {
-            return Ok(read);
-        }
-        let get = SettingsOp::Get {
-            key: names::KEYS.to_owned(),
-        };
-        match self.store().setting(get).await? {
-            SettingsReply::Found(setting) => self.learn_ring(setting),
-            _ => self.first_ring().await,
-        }
+async fn read_ring(engine: &Engine) -> Result<Read> {
+    let now = engine.host().elapsed();
+    let remembered = engine.shared.directory.keys.ring().clone();
+    if let Some(read) = remembered.filter(|read| now.saturating_sub(read.at) < BELIEVED_FOR) {
+        return Ok(read);
     }
+    match stored_ring(engine).await? {
+        Some(read) => Ok(read),
+        None => first_ring(engine).await,
+    }
+}
 
-    /// The first start makes a random key; of two that start together one wins, and both use its key.
-    async fn first_ring(&self) -> Result<Read> {
-        let mut bytes = [0; 32];
-        bytes[..16].copy_from_slice(&self.host().random().to_be_bytes());
-        bytes[16..].copy_from_slice(&self.host().random().to_be_bytes());
-        let ring = KeyRing::first(Kid::parse("k1")?, Secret::from_random(bytes));
-        if let Some(written) = self.write_ring(&ring, Expected::Absent).await? {
-            return Ok(written);
-        }
-        let get = SettingsOp::Get {
-            key: names::KEYS.to_owned(),
-        };
-        match self.store().setting(get).await? {
-            SettingsReply::Found(setting) => self.learn_ring(setting),
-            _ => Err(internal("the signing keys are neither there nor can they be made")),
-        }
+async fn stored_ring(engine: &Engine) -> Result<Option<Read>> {
+    let get = SettingsOp::Get {
+        key: names::KEYS.to_owned(),
+    };
+    match engine.store().setting(get).await? {
+        SettingsReply::Found(setting) => learn(engine, setting).map(Some),
+        _ => Ok(None),
     }
+}
 
-    /// Writes the ring if it is still what was expected; `None` when it is not.
-    async fn write_ring(&self, ring: &KeyRing, expected: Expected) -> Result<Option<Read>> {
-        let value = stored::write_value(ring).map_err(|_| internal("the signing keys have no JSON form"))?;
-        let put = SettingsOp::Put {
-            key: names::KEYS.to_owned(),
-            value,
-            expected,
-            ttl: None,
-        };
-        match self.store().setting(put).await? {
-            SettingsReply::Found(setting) => self.learn_ring(setting).map(Some),
-            _ => Ok(None),
-        }
+/// The first start makes a random key; of two that start together one wins, and both use its key.
+async fn first_ring(engine: &Engine) -> Result<Read> {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&engine.host().random().to_be_bytes());
+    bytes[16..].copy_from_slice(&engine.host().random().to_be_bytes());
+    let ring = KeyRing::first(Kid::parse("k1")?, Secret::from_random(bytes));
+    if let Some(written) = write_ring(engine, &ring, Expected::Absent).await? {
+        return Ok(written);
     }
+    let missing = || internal("the signing keys are neither there nor can they be made");
+    stored_ring(engine).await?.ok_or_else(missing)
+}
 
-    fn learn_ring(&self, setting: Setting) -> Result<Read> {
-        // The text of a parse error may hold the secret.
-        let ring = stored::read_value(setting.value).map_err(|_| internal("the stored signing keys are damaged"))?;
-        let read = Read {
-            ring: Arc::new(ring),
-            revision: setting.revision,
-            at: self.host().elapsed(),
-        };
-        let keys = &self.shared.directory.keys;
-        *keys.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
-        Ok(read)
+/// Writes the ring if it is still what was expected; `None` when it is not.
+async fn write_ring(engine: &Engine, ring: &KeyRing, expected: Expected) -> Result<Option<Read>> {
+    let value = stored::write_value(ring).map_err(|_| internal("the signing keys have no JSON form"))?;
+    let put = SettingsOp::Put {
+        key: names::KEYS.to_owned(),
+        value,
+        expected,
+        ttl: None,
+    };
+    match engine.store().setting(put).await? {
+        SettingsReply::Found(setting) => learn(engine, setting).map(Some),
+        _ => Ok(None),
     }
+}
 
-    /// The store's time, as far as it is known without asking.
-    pub(crate) async fn store_time(&self) -> Result<Timestamp> {
-        match self.store().latest() {
-            Some(now) => Ok(now),
-            None => self.store().ping().await,
-        }
-    }
+fn learn(engine: &Engine, setting: Setting) -> Result<Read> {
+    // The text of a parse error may hold the secret.
+    let ring = stored::read_value(setting.value).map_err(|_| internal("the stored signing keys are damaged"))?;
+    let read = Read {
+        ring: Arc::new(ring),
+        revision: setting.revision,
+        at: engine.host().elapsed(),
+    };
+    *engine.shared.directory.keys.ring() = Some(read.clone());
+    Ok(read)
 }

@@ -45,23 +45,23 @@ impl Engine {
     /// What a lane accepts and hands out, at most two seconds old. One nobody has used is active.
     pub(crate) async fn lane_state(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
         let key = names::lane(namespace, lane);
-        if let Some(state) = self.known_lane(&key) {
+        if let Some(state) = known_state(self, &key) {
             return Ok(state);
         }
         let state = match self.store().setting(SettingsOp::Get { key: key.clone() }).await? {
             SettingsReply::Found(setting) => parse(&setting)?.state,
             _ => return Ok(LaneState::default()),
         };
-        self.learn_lane(key, state);
+        learn(self, key, state);
         Ok(state)
     }
 
     /// The same for a submission, which creates the lane on first use.
     pub(crate) async fn use_lane(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
         let key = names::lane(namespace, lane);
-        match self.known_lane(&key) {
+        match known_state(self, &key) {
             Some(state) => Ok(state),
-            None => Ok(self.stored_lane(namespace, lane, key).await?.0.state),
+            None => Ok(stored_lane(self, namespace, lane, key).await?.0.state),
         }
     }
 
@@ -69,73 +69,63 @@ impl Engine {
     pub(crate) async fn change_lane(&self, command: &SetLaneState) -> Result<Changed> {
         let key = names::lane(&command.namespace, &command.lane_id);
         loop {
-            let (before, revision) = self
-                .stored_lane(&command.namespace, &command.lane_id, key.clone())
-                .await?;
+            let (before, revision) = stored_lane(self, &command.namespace, &command.lane_id, key.clone()).await?;
             let (after, changed) = lane::set_state(&before, command.state, &self.context(self.store_time().await?));
             if changed == Changed::Already {
                 return Ok(changed);
             }
             let put = put(key.clone(), &after, Expected::Revision(revision))?;
             if let SettingsReply::Found(_) = self.store().setting(put).await? {
-                self.learn_lane(key, after.state);
+                learn(self, key, after.state);
                 return Ok(changed);
-            }
-        }
-    }
-
-    /// The lane and its revision in the store, created if nobody has used it.
-    async fn stored_lane(&self, namespace: &Namespace, name: &LaneId, key: String) -> Result<(Lane, u64)> {
-        loop {
-            if let SettingsReply::Found(setting) = self.store().setting(SettingsOp::Get { key: key.clone() }).await? {
-                let lane = parse(&setting)?;
-                self.learn_lane(key, lane.state);
-                return Ok((lane, setting.revision));
-            }
-            let others = self.count_lanes(namespace).await?;
-            let lane = lane::create(namespace, name, others, &self.context(self.store_time().await?))?;
-            let put = put(key.clone(), &lane, Expected::Absent)?;
-            if let SettingsReply::Found(setting) = self.store().setting(put).await? {
-                self.learn_lane(key, lane.state);
-                return Ok((lane, setting.revision));
             }
         }
     }
 
     /// Every lane of a namespace that was ever used, with its state.
     pub(crate) async fn all_lanes(&self, namespace: &Namespace) -> Result<Vec<Lane>> {
-        let list = SettingsOp::List {
-            prefix: names::lanes(namespace),
-            after: None,
-            limit: LANES_MAX,
-        };
-        match self.store().setting(list).await? {
-            SettingsReply::Page(lanes) => lanes.iter().map(parse).collect(),
-            _ => Err(internal("a list of settings was answered with something else")),
+        settings_of_lanes(self, namespace).await?.iter().map(parse).collect()
+    }
+}
+
+/// The lane and its revision in the store, created if nobody has used it.
+async fn stored_lane(engine: &Engine, namespace: &Namespace, name: &LaneId, key: String) -> Result<(Lane, u64)> {
+    loop {
+        if let SettingsReply::Found(setting) = engine.store().setting(SettingsOp::Get { key: key.clone() }).await? {
+            let lane = parse(&setting)?;
+            learn(engine, key, lane.state);
+            return Ok((lane, setting.revision));
+        }
+        let others = settings_of_lanes(engine, namespace).await?.len();
+        let lane = lane::create(namespace, name, others, &engine.context(engine.store_time().await?))?;
+        let put = put(key.clone(), &lane, Expected::Absent)?;
+        if let SettingsReply::Found(setting) = engine.store().setting(put).await? {
+            learn(engine, key, lane.state);
+            return Ok((lane, setting.revision));
         }
     }
+}
 
-    async fn count_lanes(&self, namespace: &Namespace) -> Result<usize> {
-        let list = SettingsOp::List {
-            prefix: names::lanes(namespace),
-            after: None,
-            limit: LANES_MAX,
-        };
-        match self.store().setting(list).await? {
-            SettingsReply::Page(lanes) => Ok(lanes.len()),
-            _ => Err(internal("a list of settings was answered with something else")),
-        }
-    }
+fn known_state(engine: &Engine, key: &str) -> Option<LaneState> {
+    let now = engine.host().elapsed();
+    let (state, at) = engine.shared.directory.lanes.known().get(key).copied()?;
+    (now.saturating_sub(at) < BELIEVED_FOR).then_some(state)
+}
 
-    fn known_lane(&self, key: &str) -> Option<LaneState> {
-        let now = self.host().elapsed();
-        let (state, at) = self.shared.directory.lanes.known().get(key).copied()?;
-        (now.saturating_sub(at) < BELIEVED_FOR).then_some(state)
-    }
+fn learn(engine: &Engine, key: String, state: LaneState) {
+    let now = engine.host().elapsed();
+    engine.shared.directory.lanes.known().insert(key, (state, now));
+}
 
-    fn learn_lane(&self, key: String, state: LaneState) {
-        let now = self.host().elapsed();
-        self.shared.directory.lanes.known().insert(key, (state, now));
+async fn settings_of_lanes(engine: &Engine, namespace: &Namespace) -> Result<Vec<Setting>> {
+    let list = SettingsOp::List {
+        prefix: names::lanes(namespace),
+        after: None,
+        limit: LANES_MAX,
+    };
+    match engine.store().setting(list).await? {
+        SettingsReply::Page(lanes) => Ok(lanes),
+        _ => Err(internal("a list of settings was answered with something else")),
     }
 }
 

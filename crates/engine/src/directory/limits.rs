@@ -49,53 +49,54 @@ impl Engine {
             self.check_budget(namespace, *id).await?;
         }
         match policy.quota_policy_id {
-            Some(id) => self.check_quota_policy(namespace, id).await,
+            Some(id) => check_quota_policy(self, namespace, id).await,
             None => Ok(()),
         }
     }
 
     /// Refuses a budget the namespace does not have.
     pub(crate) async fn check_budget(&self, namespace: &Namespace, id: BudgetId) -> Result<()> {
-        if self.knows(namespace, Cause::Budget(id)) {
+        if knows(self, namespace, Cause::Budget(id)) {
             return Ok(());
         }
         match self.store().budget(BudgetCall::Get(id)).await?.1? {
             BudgetAnswer::Budget(view) if view.namespace == *namespace && view.state != BudgetState::Deleted => {
-                self.learn_limit(namespace, Cause::Budget(id));
+                learn(self, namespace, Cause::Budget(id));
                 Ok(())
             }
             _ => Err(budget::not_found(id)),
         }
     }
+}
 
-    async fn check_quota_policy(&self, namespace: &Namespace, id: QuotaPolicyId) -> Result<()> {
-        if self.knows(namespace, Cause::Quota(id)) {
-            return Ok(());
+async fn check_quota_policy(engine: &Engine, namespace: &Namespace, id: QuotaPolicyId) -> Result<()> {
+    if knows(engine, namespace, Cause::Quota(id)) {
+        return Ok(());
+    }
+    match engine.store().quota(QuotaCall::Get(id)).await?.1? {
+        QuotaAnswer::Policy(view) if view.namespace == *namespace && view.state != QuotaState::Deleted => {
+            learn(engine, namespace, Cause::Quota(id));
+            Ok(())
         }
-        match self.store().quota(QuotaCall::Get(id)).await?.1? {
-            QuotaAnswer::Policy(view) if view.namespace == *namespace && view.state != QuotaState::Deleted => {
-                self.learn_limit(namespace, Cause::Quota(id));
-                Ok(())
-            }
-            _ => Err(quota::not_found(id)),
-        }
+        _ => Err(quota::not_found(id)),
     }
+}
 
-    fn knows(&self, namespace: &Namespace, cause: Cause) -> bool {
-        let now = self.host().elapsed();
-        let seen = self.shared.directory.limits.seen();
-        seen.get(&cause)
-            .is_some_and(|(of, at)| of == namespace && now.saturating_sub(*at) < BELIEVED_FOR)
-    }
+fn knows(engine: &Engine, namespace: &Namespace, cause: Cause) -> bool {
+    let now = engine.host().elapsed();
+    let seen = engine.shared.directory.limits.seen();
+    seen.get(&cause)
+        .is_some_and(|(of, at)| of == namespace && now.saturating_sub(*at) < BELIEVED_FOR)
+}
 
-    fn learn_limit(&self, namespace: &Namespace, cause: Cause) {
-        let now = self.host().elapsed();
-        self.shared
-            .directory
-            .limits
-            .seen()
-            .insert(cause, (namespace.clone(), now));
-    }
+fn learn(engine: &Engine, namespace: &Namespace, cause: Cause) {
+    let now = engine.host().elapsed();
+    engine
+        .shared
+        .directory
+        .limits
+        .seen()
+        .insert(cause, (namespace.clone(), now));
 }
 
 /// A budget as it is now, also a deleted one; `None` when there is no such budget.

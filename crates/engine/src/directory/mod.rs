@@ -10,7 +10,7 @@ mod workers;
 pub(crate) use keys::Keys;
 pub(crate) use lanes::Lanes;
 pub(crate) use limits::{Limits, generation_of, read_budget};
-pub(crate) use workers::{Roster, WorkerSeen};
+pub(crate) use workers::{Roster, WorkerSeen, check_claimant, worker_seen, write_seen_workers};
 
 use std::time::Duration;
 

@@ -19,8 +19,8 @@ use ff_core::record::stored;
 use ff_core::record::{Incarnation, Worker};
 use uuid::Uuid;
 
-use self::seen::Heard;
-pub(crate) use self::seen::WorkerSeen;
+use self::seen::SeenWorkers;
+pub(crate) use self::seen::{WorkerSeen, worker_seen, write_seen_workers};
 use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
 use crate::fault::internal;
@@ -33,11 +33,11 @@ const UNNAMED: Incarnation = Incarnation(Uuid::nil());
 /// Workers by namespace, with the time they were read at.
 type Read = BTreeMap<Namespace, (Arc<[Worker]>, Duration)>;
 
-/// Workers as they were last read, and as their claims were heard.
+/// Workers as they were last read, and as their claims were seen.
 #[derive(Default)]
 pub(crate) struct Roster {
     read: Mutex<Read>,
-    heard: Mutex<Heard>,
+    seen: Mutex<SeenWorkers>,
 }
 
 /// Some registrations, in the order of their names.
@@ -71,8 +71,8 @@ impl Roster {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seen(&self) -> MutexGuard<'_, SeenWorkers> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -85,23 +85,11 @@ impl Engine {
         if let Some((workers, _)) = remembered.filter(|(_, at)| is_fresh(*at)) {
             return Ok(workers);
         }
-        let workers = self.read_workers(namespace).await?;
+        let workers = read_workers(self, namespace).await?;
         let mut read = self.shared.directory.roster.read();
         read.retain(|_, (_, at)| is_fresh(*at));
         read.insert(namespace.clone(), (Arc::clone(&workers), now));
         Ok(workers)
-    }
-
-    async fn read_workers(&self, namespace: &Namespace) -> Result<Arc<[Worker]>> {
-        let (mut workers, mut after) = (Vec::new(), None);
-        loop {
-            let page = self.roster_page(namespace, after, PAGE_MAX).await?;
-            workers.extend(page.workers);
-            after = page.next;
-            if after.is_none() {
-                return Ok(workers.into());
-            }
-        }
     }
 
     /// Registrations of a namespace after a name, in order.
@@ -136,7 +124,7 @@ impl Engine {
     ) -> Result<Worker> {
         let key = names::worker(namespace, instance);
         for _ in 0..CONFLICTS_MAX {
-            let found = self.registration(key.clone()).await?;
+            let found = read_registration(self, key.clone()).await?;
             let worker = rule(named(found.as_ref()), &self.context(self.store_time().await?))?;
             let put = put(key.clone(), &worker, expected(found.as_ref()))?;
             if let SettingsReply::Found(_) = self.store().setting(put).await? {
@@ -145,24 +133,6 @@ impl Engine {
             }
         }
         Err(contended())
-    }
-
-    /// Refuses a claim of a process whose instance is another's. A claim that names no process is nobody's.
-    pub(crate) async fn check_claimant(&self, claim: &Claim) -> Result<()> {
-        let Some(incarnation) = claim.incarnation else {
-            return Ok(());
-        };
-        let (namespace, instance) = (&claim.namespace, &claim.instance);
-        let slot = (namespace.clone(), instance.clone());
-        let roster = &self.shared.directory.roster;
-        if roster.heard().stands(&slot, incarnation, self.host().elapsed()) {
-            return Ok(());
-        }
-        let found = self.registration(names::worker(namespace, instance)).await?;
-        let context = self.context(self.store_time().await?);
-        worker::check_incarnation(named(found.as_ref()), incarnation, &context)?;
-        roster.heard().found_standing(slot, incarnation, self.host().elapsed());
-        Ok(())
     }
 
     /// Deletes a registration if `rule` agrees.
@@ -174,7 +144,7 @@ impl Engine {
     ) -> Result<()> {
         let key = names::worker(namespace, instance);
         for _ in 0..CONFLICTS_MAX {
-            let found = self.registration(key.clone()).await?;
+            let found = read_registration(self, key.clone()).await?;
             rule(named(found.as_ref()))?;
             let delete = SettingsOp::Delete {
                 key: key.clone(),
@@ -183,16 +153,46 @@ impl Engine {
             if let SettingsReply::Absent = self.store().setting(delete).await? {
                 let roster = &self.shared.directory.roster;
                 roster.read().remove(namespace);
-                roster.heard().forget(namespace, instance);
+                roster.seen().forget(namespace, instance);
                 return Ok(());
             }
         }
         Err(contended())
     }
+}
 
-    async fn registration(&self, key: String) -> Result<Option<Registration>> {
-        registration(self.store().setting(SettingsOp::Get { key }).await?)
+async fn read_workers(engine: &Engine, namespace: &Namespace) -> Result<Arc<[Worker]>> {
+    let (mut workers, mut after) = (Vec::new(), None);
+    loop {
+        let page = engine.roster_page(namespace, after, PAGE_MAX).await?;
+        workers.extend(page.workers);
+        after = page.next;
+        if after.is_none() {
+            return Ok(workers.into());
+        }
     }
+}
+
+/// Refuses a claim of a process whose instance is another's. A claim that names no process is nobody's.
+pub(crate) async fn check_claimant(engine: &Engine, claim: &Claim) -> Result<()> {
+    let Some(incarnation) = claim.incarnation else {
+        return Ok(());
+    };
+    let (namespace, instance) = (&claim.namespace, &claim.instance);
+    let slot = (namespace.clone(), instance.clone());
+    let roster = &engine.shared.directory.roster;
+    if roster.seen().is_holder(&slot, incarnation, engine.host().elapsed()) {
+        return Ok(());
+    }
+    let found = read_registration(engine, names::worker(namespace, instance)).await?;
+    let context = engine.context(engine.store_time().await?);
+    worker::check_incarnation(named(found.as_ref()), incarnation, &context)?;
+    roster.seen().note_holder(slot, incarnation, engine.host().elapsed());
+    Ok(())
+}
+
+async fn read_registration(engine: &Engine, key: String) -> Result<Option<Registration>> {
+    registration(engine.store().setting(SettingsOp::Get { key }).await?)
 }
 
 fn registration(reply: SettingsReply) -> Result<Option<Registration>> {

@@ -4,6 +4,7 @@ use ff_core::fabric::Result;
 
 use super::poison::Poisoned;
 use super::{as_engine, audit, liveness, run_loop};
+use crate::directory::write_seen_workers;
 use crate::engine::Engine;
 
 impl Engine {
@@ -15,7 +16,7 @@ impl Engine {
 
     /// One liveness sweep, with the workers that were seen.
     pub async fn pump_sweep(&self) -> Result<()> {
-        self.flush_roster().await?;
+        write_seen_workers(self).await?;
         liveness::sweep(&as_engine(self)).await
     }
 

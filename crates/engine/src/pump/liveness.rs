@@ -14,7 +14,7 @@ use futures::future::{join_all, select};
 
 use super::duty::Duty;
 use super::{audit, ranges, releases, slots};
-use crate::directory::generation_of;
+use crate::directory::{generation_of, write_seen_workers};
 use crate::engine::Engine;
 
 /// How often workers that were seen are written down.
@@ -92,7 +92,7 @@ pub(super) async fn run_roster(engine: &Engine) {
         let pause = engine.host().sleep(ROSTER_INTERVAL);
         select(pause, pin!(engine.stopped())).await;
         if Duty::WorkerTtl.is_served(engine)
-            && let Err(error) = engine.flush_roster().await
+            && let Err(error) = write_seen_workers(engine).await
         {
             tracing::warn!(%error, "workers that were seen could not be written down; the next time repeats it");
         }

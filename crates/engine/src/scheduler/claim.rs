@@ -12,7 +12,7 @@ use ff_core::time::Duration;
 use super::claim_queue::ClaimQueueKey;
 use super::serving;
 use super::waiting_claim::ClaimRequest;
-use crate::directory::WorkerSeen;
+use crate::directory::{WorkerSeen, check_claimant, worker_seen};
 use crate::engine::Engine;
 
 /// How long a claim may wait.
@@ -26,7 +26,7 @@ pub(crate) async fn claim(engine: &Engine, command: Claim) -> Result<Vec<Task>> 
     if command.want.max == 0 {
         return Err(Code::InvalidInput.because("max must be at least 1"));
     }
-    engine.check_claimant(&command).await?;
+    check_claimant(engine, &command).await?;
     claim_checked(engine, command, lease_ttl).await
 }
 
@@ -53,14 +53,17 @@ pub(super) async fn claim_checked(engine: &Engine, command: Claim, lease_ttl: Du
 
 /// Claiming says that the worker is there, and what it can do.
 pub(super) fn note_worker(engine: &Engine, command: &Claim) {
-    engine.worker_seen(WorkerSeen {
-        namespace: command.namespace.clone(),
-        worker: command.worker.clone(),
-        instance: command.instance.clone(),
-        incarnation: command.incarnation,
-        lanes: command.want.lanes.clone(),
-        capabilities: command.want.capabilities.clone(),
-    });
+    worker_seen(
+        engine,
+        WorkerSeen {
+            namespace: command.namespace.clone(),
+            worker: command.worker.clone(),
+            instance: command.instance.clone(),
+            incarnation: command.incarnation,
+            lanes: command.want.lanes.clone(),
+            capabilities: command.want.capabilities.clone(),
+        },
+    );
 }
 
 /// Refuses what no worker may want; answers how long the leases last.

@@ -19,6 +19,7 @@ use ff_core::time::Duration;
 use futures::future::{join, join_all};
 
 use super::claim::{check_wait, check_want, claim_checked, note_worker};
+use crate::directory::check_claimant;
 use crate::engine::Engine;
 use crate::ops::work;
 
@@ -51,7 +52,7 @@ pub(crate) async fn exchange(engine: &Engine, command: Exchange) -> Result<Excha
     let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
     let (reports, claim) = by_execution(command);
     if let Some(claim) = &claim {
-        engine.check_claimant(claim).await?;
+        check_claimant(engine, claim).await?;
     }
     let any_reports = !reports.is_empty();
     let applied = reports

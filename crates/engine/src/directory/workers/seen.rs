@@ -20,7 +20,7 @@ use crate::engine::Engine;
 const REWRITTEN_AFTER: Duration = Duration::from_secs(10);
 /// How long a process is believed to have its instance to itself without looking: whoever claims often is written often, and
 /// is never looked up besides.
-const STANDS_FOR: Duration = Duration::from_secs(20);
+const HOLDER_BELIEVED_FOR: Duration = Duration::from_secs(20);
 
 /// A worker process that asked for work.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,19 +41,19 @@ pub(crate) struct WorkerSeen {
 
 pub(super) type Slot = (Namespace, WorkerInstanceId);
 
-/// What was heard since it was last written, and what was written lately.
+/// Workers seen since they were last written, and what was written lately.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct SeenWorkers {
     waiting: BTreeMap<Slot, WorkerSeen>,
     written: BTreeMap<Slot, (WorkerSeen, Duration)>,
-    /// Which process was last known to have the instance to itself.
-    standing: BTreeMap<Slot, (Incarnation, Duration)>,
+    /// Which process was last known to have an instance to itself.
+    holders: BTreeMap<Slot, (Incarnation, Duration)>,
 }
 
-impl Heard {
+impl SeenWorkers {
     /// The last word about a process slot counts, but for lanes: each claim names only some of them. One that names none
     /// only says that the process is there.
-    fn hear(&mut self, mut seen: WorkerSeen) {
+    fn add(&mut self, mut seen: WorkerSeen) {
         if let Some(before) = self.waiting.remove(&seen.slot()) {
             seen.incarnation = seen.incarnation.or(before.incarnation);
             if seen.lanes.is_empty() {
@@ -64,8 +64,8 @@ impl Heard {
         self.waiting.insert(seen.slot(), seen);
     }
 
-    /// Hears something that could not be written again, unless there is newer word.
-    fn hear_again(&mut self, seen: WorkerSeen) {
+    /// Takes back something that could not be written, unless there is newer word.
+    fn add_back(&mut self, seen: WorkerSeen) {
         self.waiting.entry(seen.slot()).or_insert(seen);
     }
 
@@ -73,7 +73,8 @@ impl Heard {
     fn take_due(&mut self, now: Duration) -> Vec<WorkerSeen> {
         self.written
             .retain(|_, (_, at)| now.saturating_sub(*at) < REWRITTEN_AFTER);
-        self.standing.retain(|_, (_, at)| now.saturating_sub(*at) < STANDS_FOR);
+        self.holders
+            .retain(|_, (_, at)| now.saturating_sub(*at) < HOLDER_BELIEVED_FOR);
         let written = &self.written;
         let is_due = |slot: &Slot, seen: &mut WorkerSeen| written.get(slot).is_none_or(|(last, _)| last != seen);
         self.waiting.extract_if(.., is_due).map(|(_, seen)| seen).collect()
@@ -81,28 +82,28 @@ impl Heard {
 
     fn wrote(&mut self, seen: WorkerSeen, now: Duration) {
         if let Some(incarnation) = seen.incarnation {
-            self.found_standing(seen.slot(), incarnation, now);
+            self.note_holder(seen.slot(), incarnation, now);
         }
         self.written.insert(seen.slot(), (seen, now));
     }
 
     /// The process has its instance to itself.
-    pub(super) fn found_standing(&mut self, slot: Slot, incarnation: Incarnation, now: Duration) {
-        self.standing.insert(slot, (incarnation, now));
+    pub(super) fn note_holder(&mut self, slot: Slot, incarnation: Incarnation, now: Duration) {
+        self.holders.insert(slot, (incarnation, now));
     }
 
     /// Whether a process is known to have its instance to itself.
-    pub(super) fn stands(&self, slot: &Slot, incarnation: Incarnation, now: Duration) -> bool {
-        let standing = self.standing.get(slot);
-        standing.is_some_and(|(known, at)| *known == incarnation && now.saturating_sub(*at) < STANDS_FOR)
+    pub(super) fn is_holder(&self, slot: &Slot, incarnation: Incarnation, now: Duration) -> bool {
+        let holder = self.holders.get(slot);
+        holder.is_some_and(|(known, at)| *known == incarnation && now.saturating_sub(*at) < HOLDER_BELIEVED_FOR)
     }
 
-    /// The worker has left: nothing heard before counts.
+    /// The worker has left: nothing seen before counts.
     pub(super) fn forget(&mut self, namespace: &Namespace, instance: &WorkerInstanceId) {
         let slot = (namespace.clone(), instance.clone());
         self.waiting.remove(&slot);
         self.written.remove(&slot);
-        self.standing.remove(&slot);
+        self.holders.remove(&slot);
     }
 }
 
@@ -140,64 +141,62 @@ impl WorkerSeen {
     }
 }
 
-impl Engine {
-    /// A worker asked for work; its registration is refreshed with the next flush.
-    pub(crate) fn worker_seen(&self, seen: WorkerSeen) {
-        self.shared.directory.roster.heard().hear(seen);
-    }
+/// A worker asked for work; its registration is refreshed the next time they are written.
+pub(crate) fn worker_seen(engine: &Engine, seen: WorkerSeen) {
+    engine.shared.directory.roster.seen().add(seen);
+}
 
-    /// Writes the registrations of all workers heard of: one call to read them, one to write them.
-    pub(crate) async fn flush_roster(&self) -> Result<()> {
-        let due = self.shared.directory.roster.heard().take_due(self.host().elapsed());
-        if due.is_empty() {
-            return Ok(());
-        }
-        let written = self.write_seen(&due).await;
-        if written.is_err() {
-            let mut heard = self.shared.directory.roster.heard();
-            due.into_iter().for_each(|seen| heard.hear_again(seen));
-        }
-        written
+/// Writes the registrations of all workers seen since the last time: one call to read them, one to write them.
+pub(crate) async fn write_seen_workers(engine: &Engine) -> Result<()> {
+    let due = engine.shared.directory.roster.seen().take_due(engine.host().elapsed());
+    if due.is_empty() {
+        return Ok(());
     }
+    let written = write_registrations(engine, &due).await;
+    if written.is_err() {
+        let mut seen_workers = engine.shared.directory.roster.seen();
+        due.into_iter().for_each(|seen| seen_workers.add_back(seen));
+    }
+    written
+}
 
-    async fn write_seen(&self, due: &[WorkerSeen]) -> Result<()> {
-        let key = |seen: &WorkerSeen| names::worker(&seen.namespace, &seen.instance);
-        let gets = due.iter().map(|seen| SettingsOp::Get { key: key(seen) }).collect();
-        let found = self.store().settings(gets).await?;
-        let context = self.context(self.store_time().await?);
-        let (mut puts, mut whose) = (Vec::new(), Vec::new());
-        for (seen, reply) in due.iter().zip(found) {
-            let found = registration(reply)?;
-            match seen.register(found.as_ref(), &context) {
-                Ok(worker) => {
-                    puts.push(put(key(seen), &worker, expected(found.as_ref()))?);
-                    whose.push(seen);
-                }
-                // Nobody waits for an answer: what the claim refreshes became another process's meanwhile. Its next claim is
-                // refused.
-                Err(refused) => {
-                    self.shared.directory.roster.heard().standing.remove(&seen.slot());
-                    tracing::debug!(instance = %seen.instance, %refused, "a claim refreshes no registration");
-                }
+async fn write_registrations(engine: &Engine, due: &[WorkerSeen]) -> Result<()> {
+    let key = |seen: &WorkerSeen| names::worker(&seen.namespace, &seen.instance);
+    let gets = due.iter().map(|seen| SettingsOp::Get { key: key(seen) }).collect();
+    let found = engine.store().settings(gets).await?;
+    let context = engine.context(engine.store_time().await?);
+    let (mut puts, mut whose) = (Vec::new(), Vec::new());
+    for (seen, reply) in due.iter().zip(found) {
+        let found = registration(reply)?;
+        match seen.register(found.as_ref(), &context) {
+            Ok(worker) => {
+                puts.push(put(key(seen), &worker, expected(found.as_ref()))?);
+                whose.push(seen);
+            }
+            // Nobody waits for an answer: what the claim refreshes became another process's meanwhile. Its next claim is
+            // refused.
+            Err(refused) => {
+                engine.shared.directory.roster.seen().holders.remove(&seen.slot());
+                tracing::debug!(instance = %seen.instance, %refused, "a claim refreshes no registration");
             }
         }
-        let replies = self.store().settings(puts).await?;
-        self.remember_written(whose, &replies);
-        Ok(())
     }
+    let replies = engine.store().settings(puts).await?;
+    note_written(engine, whose, &replies);
+    Ok(())
+}
 
-    fn remember_written(&self, whose: Vec<&WorkerSeen>, replies: &[SettingsReply]) {
-        let now = self.host().elapsed();
-        let roster = &self.shared.directory.roster;
-        let (mut heard, mut read) = (roster.heard(), roster.read());
-        for (seen, reply) in whose.into_iter().zip(replies) {
-            match reply {
-                SettingsReply::Found(_) => heard.wrote(seen.clone(), now),
-                // Somebody else was faster; the next flush decides again.
-                _ => heard.hear_again(seen.clone()),
-            }
-            read.remove(&seen.namespace);
+fn note_written(engine: &Engine, whose: Vec<&WorkerSeen>, replies: &[SettingsReply]) {
+    let now = engine.host().elapsed();
+    let roster = &engine.shared.directory.roster;
+    let (mut seen_workers, mut read) = (roster.seen(), roster.read());
+    for (seen, reply) in whose.into_iter().zip(replies) {
+        match reply {
+            SettingsReply::Found(_) => seen_workers.wrote(seen.clone(), now),
+            // Somebody else was faster; the next time decides again.
+            _ => seen_workers.add_back(seen.clone()),
         }
+        read.remove(&seen.namespace);
     }
 }
 
@@ -284,10 +283,10 @@ mod tests {
     #[tokio::test]
     async fn claims_make_a_registration_that_stands_in_nobodys_way() {
         let stage = Stage::new();
-        stage.engine.worker_seen(seen(None, &["a"]));
-        stage.engine.worker_seen(seen(None, &["b"]));
+        worker_seen(&stage.engine, seen(None, &["a"]));
+        worker_seen(&stage.engine, seen(None, &["b"]));
         assert!(stage.workers().await.is_empty());
-        stage.engine.flush_roster().await.unwrap();
+        write_seen_workers(&stage.engine).await.unwrap();
         let workers = stage.workers().await;
         assert_eq!(workers[0].lanes, ["a", "b"].map(|lane| lane.parse().unwrap()));
         let registered = stage.engine.register_worker(registration(7)).await.unwrap();
@@ -299,8 +298,8 @@ mod tests {
         let stage = Stage::new();
         let registered = stage.engine.register_worker(registration(7)).await.unwrap();
         stage.advance(Millis::from_secs(100));
-        stage.engine.worker_seen(seen(None, &["more"]));
-        stage.engine.flush_roster().await.unwrap();
+        worker_seen(&stage.engine, seen(None, &["more"]));
+        write_seen_workers(&stage.engine).await.unwrap();
         let refreshed = &stage.workers().await[0];
         assert_eq!(refreshed.incarnation, registered.incarnation);
         assert_eq!(refreshed.registered_at, registered.registered_at);
@@ -315,8 +314,8 @@ mod tests {
     async fn a_claim_never_takes_over_from_another_live_process() {
         let stage = Stage::new();
         let registered = stage.engine.register_worker(registration(7)).await.unwrap();
-        stage.engine.worker_seen(seen(Some(8), &["a"]));
-        stage.engine.flush_roster().await.unwrap();
+        worker_seen(&stage.engine, seen(Some(8), &["a"]));
+        write_seen_workers(&stage.engine).await.unwrap();
         assert_eq!(stage.workers().await, [registered]);
     }
 
@@ -330,18 +329,18 @@ mod tests {
             let found = registration_of(stage.engine.store().setting(get).await.unwrap());
             found.revision
         };
-        stage.engine.worker_seen(seen(Some(1), &["a"]));
-        stage.engine.flush_roster().await.unwrap();
+        worker_seen(&stage.engine, seen(Some(1), &["a"]));
+        write_seen_workers(&stage.engine).await.unwrap();
         let first = revision().await;
-        stage.engine.worker_seen(seen(Some(1), &["a"]));
-        stage.engine.flush_roster().await.unwrap();
+        worker_seen(&stage.engine, seen(Some(1), &["a"]));
+        write_seen_workers(&stage.engine).await.unwrap();
         assert_eq!(revision().await, first);
         stage.advance(Millis::from_secs(10));
-        stage.engine.flush_roster().await.unwrap();
+        write_seen_workers(&stage.engine).await.unwrap();
         let second = revision().await;
         assert_ne!(second, first);
-        stage.engine.worker_seen(seen(Some(1), &["b"]));
-        stage.engine.flush_roster().await.unwrap();
+        worker_seen(&stage.engine, seen(Some(1), &["b"]));
+        write_seen_workers(&stage.engine).await.unwrap();
         assert_ne!(revision().await, second);
     }
 
