@@ -42,7 +42,7 @@ impl Engine {
         }
         self.listen();
         let engine = self.clone();
-        self.run_beside(Box::pin(async move { pump::run(&engine).await }));
+        run_in_background(self, Box::pin(async move { pump::run(&engine).await }));
     }
 
     /// Begins to listen to the store without pumping: for whoever lets time pass by hand, with [`Engine::pump_pass`].
@@ -50,10 +50,10 @@ impl Engine {
         // From here on, not from when the task gets its turn: no hint is missed in between.
         let hints = self.store().hints();
         let listener = self.clone();
-        self.run_beside(Box::pin(async move { listener.listen_to(hints).await }));
+        run_in_background(self, Box::pin(async move { hear_all(&listener, hints).await }));
     }
 
-    /// Accepts no more claims, ends parked ones and everything that runs in the background, and gives the pump's partitions
+    /// Accepts no more claims, ends waiting ones and everything that runs in the background, and gives the pump's partitions
     /// to other replicas. What was under way is not lost: it is due until somebody does it.
     pub async fn stop(&self) {
         self.shared.lifecycle.stopping.send_replace(true);
@@ -88,68 +88,68 @@ impl Engine {
         // The sender lives as long as the engine.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
+}
 
-    fn run_beside(&self, task: BoxFuture<'static, ()>) {
-        let (ended, end) = oneshot::channel();
-        let ends = &self.shared.lifecycle.ends;
-        ends.lock().unwrap_or_else(PoisonError::into_inner).push(end);
-        self.host().spawn(Box::pin(async move {
-            task.await;
-            // Nobody may be waiting for the end.
-            let _ = ended.send(());
-        }));
-    }
+fn run_in_background(engine: &Engine, task: BoxFuture<'static, ()>) {
+    let (ended, end) = oneshot::channel();
+    let ends = &engine.shared.lifecycle.ends;
+    ends.lock().unwrap_or_else(PoisonError::into_inner).push(end);
+    engine.host().spawn(Box::pin(async move {
+        task.await;
+        // Nobody may be waiting for the end.
+        let _ = ended.send(());
+    }));
+}
 
-    async fn listen_to(&self, mut hints: HintStream) {
-        let mut stopped = pin!(self.stopped());
-        loop {
-            match select(&mut stopped, pin!(hints.next())).await {
-                Either::Left(_) => return,
-                Either::Right((Some(hint), _)) => self.hear(hint),
-                Either::Right((None, _)) => {
-                    tracing::warn!("the store sends no more hints; only sweeps are left");
-                    return;
-                }
+async fn hear_all(engine: &Engine, mut hints: HintStream) {
+    let mut stopped = pin!(engine.stopped());
+    loop {
+        match select(&mut stopped, pin!(hints.next())).await {
+            Either::Left(_) => return,
+            Either::Right((Some(hint), _)) => hear(engine, hint),
+            Either::Right((None, _)) => {
+                tracing::warn!("the store sends no more hints; only sweeps are left");
+                return;
             }
         }
     }
+}
 
-    /// A hint says where to look. Forgetting one costs time, so nothing here can fail.
-    fn hear(&self, hint: Hint) {
-        let shared = &self.shared;
-        match hint {
-            Hint::Eligible { namespace, lane, .. } => shared.claim_queues.wake(&namespace, &lane),
-            Hint::Due { partition, at } => pump::expect_due(self, partition, at),
-            Hint::Stream {
-                execution_id,
-                attempt_index,
-            } => shared.streams.wake(&AttemptRef {
-                execution_id,
-                attempt_index,
-            }),
-            Hint::Feed { partition } => self.feed_grew(partition),
-            Hint::Cause(cause) => {
-                shared.causes.moved(cause);
-                shared.directory.limits.forget(cause);
-            }
-            Hint::Setting(key) => {
-                shared.directory.setting_changed(&key);
-                if key.starts_with("lane/") {
-                    shared.claim_queues.wake_all();
-                }
-            }
-            Hint::Missed => self.look_everywhere(),
+/// A hint says where to look. Forgetting one costs time, so nothing here can fail.
+fn hear(engine: &Engine, hint: Hint) {
+    let shared = &engine.shared;
+    match hint {
+        Hint::Eligible { namespace, lane, .. } => shared.claim_queues.wake(&namespace, &lane),
+        Hint::Due { partition, at } => pump::expect_due(engine, partition, at),
+        Hint::Stream {
+            execution_id,
+            attempt_index,
+        } => shared.streams.wake(&AttemptRef {
+            execution_id,
+            attempt_index,
+        }),
+        Hint::Feed { partition } => engine.feed_grew(partition),
+        Hint::Cause(cause) => {
+            shared.causes.moved(cause);
+            shared.directory.limits.forget(cause);
         }
+        Hint::Setting(key) => {
+            shared.directory.setting_changed(&key);
+            if key.starts_with("lane/") {
+                shared.claim_queues.wake_all();
+            }
+        }
+        Hint::Missed => look_everywhere(engine),
     }
+}
 
-    /// Hints were lost: everything is looked at, and nothing remembered is believed.
-    fn look_everywhere(&self) {
-        let shared = &self.shared;
-        shared.directory.forget_all();
-        shared.causes.forget_all();
-        shared.claim_queues.wake_all();
-        shared.streams.wake_all();
-        shared.feeds.wake_all();
-        pump::look_everywhere(self);
-    }
+/// Hints were lost: everything is looked at, and nothing remembered is believed.
+fn look_everywhere(engine: &Engine) {
+    let shared = &engine.shared;
+    shared.directory.forget_all();
+    shared.causes.forget_all();
+    shared.claim_queues.wake_all();
+    shared.streams.wake_all();
+    shared.feeds.wake_all();
+    pump::look_everywhere(engine);
 }
