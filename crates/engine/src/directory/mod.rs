@@ -17,7 +17,6 @@ use std::time::Duration;
 /// How long anything here is believed.
 pub(crate) const BELIEVED_FOR: Duration = Duration::from_secs(2);
 
-/// What is remembered.
 #[derive(Default)]
 pub(crate) struct Directory {
     pub(crate) lanes: Lanes,

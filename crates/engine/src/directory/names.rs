@@ -2,20 +2,19 @@
 
 use ff_core::name::{LaneId, Namespace, WorkerInstanceId};
 
-/// The signing keys.
+/// The setting of the signing keys.
 pub(crate) const KEYS: &str = "keys/waitpoints";
 
-/// The lanes of a namespace.
+/// The prefix of the lanes of a namespace.
 pub(crate) fn lanes(namespace: &Namespace) -> String {
     format!("lane/{}/", escaped(namespace.as_str()))
 }
 
-/// One lane.
 pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {
     format!("{}{}", lanes(namespace), escaped(lane.as_str()))
 }
 
-/// The workers of a namespace.
+/// The prefix of the workers of a namespace.
 pub(crate) fn workers(namespace: &Namespace) -> String {
     format!("worker/{}/", escaped(namespace.as_str()))
 }

@@ -20,7 +20,7 @@ impl Engine {
         liveness::sweep(&as_engine(self)).await
     }
 
-    /// One audit.
+    /// One audit sweep: a sample of records is compared with what the store keeps for them, and repaired.
     pub async fn pump_audit(&self) -> Result<()> {
         audit::sweep(&as_engine(self)).await
     }

@@ -22,7 +22,6 @@ pub(super) struct Listed {
     now: Timestamp,
 }
 
-/// The executions of a page.
 pub(super) fn listed(page: Page) -> Vec<Listed> {
     let now = page.now;
     let rows = page.executions().into_iter();

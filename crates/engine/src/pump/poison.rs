@@ -30,7 +30,7 @@ const WATCHED_MAX: usize = 16_384;
 /// Something the pump cannot get done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poisoned {
-    /// What.
+    /// Which execution, flow, budget or quota policy.
     pub subject: String,
     /// How often in a row it failed.
     pub failures: u32,

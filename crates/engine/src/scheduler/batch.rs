@@ -72,7 +72,6 @@ impl Batch {
         Some(index)
     }
 
-    /// Adds a task to a share.
     pub(super) fn add_task(&mut self, index: usize, task: Task) {
         if let Some(share) = self.shares.get_mut(index) {
             share.tasks.push(task);

@@ -22,7 +22,6 @@ use crate::directory::generation_of;
 use crate::engine::Engine;
 use crate::pump;
 
-/// What came of blocking.
 pub(super) struct Blocked {
     /// The first failure of the store. What could not be blocked lapses.
     pub(super) fault: Option<Rejection>,

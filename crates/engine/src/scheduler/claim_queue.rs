@@ -111,7 +111,6 @@ pub(super) struct Served {
 }
 
 impl ClaimQueue {
-    /// Adds a claim at the end.
     pub(super) fn join(&mut self, claim: QueuedClaim) {
         self.waiting.push_back(claim);
         self.wake_up.queue_changed();

@@ -35,7 +35,7 @@ pub(super) struct Sought {
     pub(super) mode: HandOut,
 }
 
-/// One cycle.
+/// Reservations go on until `end` says why there is no use in another one.
 pub(super) struct Cycle<'e> {
     engine: &'e Engine,
     sought: Sought,
@@ -63,7 +63,6 @@ pub(super) enum End {
     Fault(Rejection),
 }
 
-/// A cycle that is over.
 pub(super) struct Ended {
     pub(super) end: End,
     /// Budgets and quotas whose work was left aside.

@@ -35,7 +35,6 @@ struct Reports {
     finished: Vec<Indexed<Finish>>,
 }
 
-/// What came of reports.
 #[derive(Default)]
 struct Answers {
     results: Vec<Indexed<Result<FinishedOutcome>>>,

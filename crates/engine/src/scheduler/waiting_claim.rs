@@ -15,7 +15,6 @@ use super::claim_queues::ClaimQueues;
 use crate::fault::internal;
 use crate::host::Host;
 
-/// What a claim is answered.
 pub(super) type Answer = Result<Vec<Task>>;
 
 /// Who claims, and how much.

@@ -25,9 +25,7 @@ const HOLDER_BELIEVED_FOR: Duration = Duration::from_secs(20);
 /// A worker process that asked for work.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WorkerSeen {
-    /// The tenant it works for.
     pub(crate) namespace: Namespace,
-    /// The logical worker.
     pub(crate) worker: WorkerId,
     /// Which process slot.
     pub(crate) instance: WorkerInstanceId,
@@ -35,7 +33,6 @@ pub(crate) struct WorkerSeen {
     pub(crate) incarnation: Option<Incarnation>,
     /// Lanes it asked for.
     pub(crate) lanes: Vec<LaneId>,
-    /// What it offers.
     pub(crate) capabilities: CapabilitySet,
 }
 

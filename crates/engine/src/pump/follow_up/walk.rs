@@ -10,7 +10,7 @@ use crate::engine::Engine;
 /// Pages looked at for one chunk: rows that need nothing are passed over without a commit, but not without end.
 const PAGES_PER_CHUNK_MAX: usize = 16;
 
-/// A chunk of rows.
+/// A chunk of rows that have to be dealt with.
 pub(super) struct Walked<R> {
     pub(super) rows: Vec<R>,
     /// Where the next chunk starts; `None`: this is the last one.
