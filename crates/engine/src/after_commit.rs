@@ -5,11 +5,10 @@ use ff_backend::load::Snapshot;
 use ff_backend::transaction::{Committed, Put, Transaction, Version};
 use ff_core::command::stream::AttemptRef;
 use ff_core::machine::placement::{Placement, due_at, placement};
-use ff_core::record::{Execution, Gate, Record, RecordKey};
+use ff_core::record::{CounterKey, Execution, Gate, Record, RecordKey};
 
 use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
-use crate::tries::counter_is_zero;
 
 impl Engine {
     /// A transaction decided from `snapshot` has landed: remembers leases, and what it left to do.
@@ -91,4 +90,10 @@ fn version_of(put: &Put, transaction: &Transaction) -> Version {
 
 fn gate_in(snapshot: &Snapshot, key: &RecordKey) -> Option<(Gate, Version)> {
     Some((snapshot.gate(key)?.clone(), snapshot.version(key)?))
+}
+
+/// Whether a landed transaction left a counter at zero, or did not move it.
+fn counter_is_zero(committed: &Committed, counter: &CounterKey) -> bool {
+    let moved = committed.counters.iter().find(|(key, _)| key == counter);
+    moved.is_none_or(|(_, value)| *value == 0)
 }

@@ -28,6 +28,7 @@ use crate::pump::follow_up::Walks;
 use crate::record_locks::RecordLocks;
 use crate::scheduler::{Causes, ClaimQueues};
 use crate::store::Store;
+use crate::transact::Decision;
 use crate::tries::Tries;
 use crate::waiters::Waiters;
 use ff_core::caller::Caller;
@@ -153,18 +154,14 @@ impl Engine {
         rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
     ) -> Result<O> {
         self.check_id(id)?;
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        if let Some(outcome) = self.decide_from_memory(&mut tries, id, &rule).await? {
-            return Ok(outcome);
-        }
-        loop {
-            let snapshot = tries.read(Self::load_of(id)).await?;
+        let locked = self.lock_remembered(id).await;
+        let decide = || async {
+            let snapshot = locked.look(Self::load_of(id)).await?;
             let execution = self.visible(&snapshot, id)?;
             let step = rule(execution, &self.context_of(&snapshot, execution))?;
-            if let Some(outcome) = tries.commit(&snapshot, step).await? {
-                return Ok(outcome);
-            }
-        }
+            Ok(Decision::Commit(snapshot, step))
+        };
+        locked.transact(decide).await
     }
 
     /// Decides from what is remembered of a leased execution, without a read. `None`: read, and decide from that.

@@ -9,7 +9,8 @@
 //! | `ops/` | the operations, a module per noun |
 //! | `scheduler/` | handing out: claims, admission, grants, exchange |
 //! | `pump/` | what time does, a file per duty |
-//! | `tries`, `after_commit` | the loop under every operation, and what follows a commit |
+//! | `transact`, `locked`, `after_commit` | the loop under every operation, its reads, and what follows a commit |
+//! | `tries` | the same loop, one commit at a time |
 //! | `store/` | the backend with batches and a clock |
 //! | `lease_cache`, `record_locks`, `due_soon` | leases this process has seen, one operation at a time per record, what to look at soon |
 //! | `directory/` | small shared state: lanes, keys, workers |
@@ -29,6 +30,7 @@ mod fault;
 mod host;
 mod lease_cache;
 mod lifecycle;
+mod locked;
 mod mint;
 mod ops;
 mod paging;
@@ -37,6 +39,7 @@ mod record_locks;
 mod scheduler;
 mod snapshots;
 mod store;
+mod transact;
 mod tries;
 mod virtual_host;
 mod waiters;

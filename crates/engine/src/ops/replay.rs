@@ -11,23 +11,23 @@ use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey}
 
 use crate::engine::Engine;
 use crate::snapshots::merge;
+use crate::transact::Decision;
 
 impl Engine {
     /// Reopens a terminal execution. The edges around it are reopened in follow-up work, before it may be claimed.
     pub(crate) async fn replay(&self, command: On<ExecutionId, ReplayExecution>) -> Result<Replayed> {
         let On { id, command } = command;
         self.check_id(id)?;
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        loop {
+        let locked = self.lock(RecordKey::Execution(id)).await;
+        let decide = || async {
             let load = Self::load_of(id).with_counters([failed_inbound(id)]);
-            let mut snapshot = tries.read(load).await?;
+            let mut snapshot = locked.look(load).await?;
             let execution = self.visible(&snapshot, id)?.clone();
             let past = self.past_of(&execution, &mut snapshot).await?;
             let step = replay::replay(&execution, &command, past, &self.context_of(&snapshot, &execution))?;
-            if let Some(replayed) = tries.commit(&snapshot, step).await? {
-                return Ok(replayed);
-            }
-        }
+            Ok(Decision::Commit(snapshot, step))
+        };
+        locked.transact(decide).await
     }
 
     /// What earlier runs of an execution left behind.

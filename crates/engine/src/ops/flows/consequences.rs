@@ -15,6 +15,7 @@ use ff_core::record::{Actor, Edge, Execution, RecordKey};
 use crate::engine::{Engine, as_worker};
 use crate::lease_cache::VersionedExecution;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
+use crate::transact::Decision;
 
 /// Outbound edges up to which they are resolved at once.
 const EDGES_AT_ONCE_MAX: usize = 16;
@@ -42,27 +43,35 @@ impl Engine {
         id: ExecutionId,
         rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
     ) -> Result<Option<O>> {
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
+        let locked = self.lock(RecordKey::Execution(id)).await;
+        locked.transact_once(self.decide_end(id, rule)).await
+    }
+
+    async fn decide_end<O: Send>(
+        &self,
+        id: ExecutionId,
+        rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
+    ) -> Result<Decision<O>> {
         // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
         let Some(mut snapshot) = self.cached(id) else {
-            return Ok(None);
+            return Ok(Decision::Undecided);
         };
         let Ok(execution) = self.visible(&snapshot, id).cloned() else {
-            return Ok(None);
+            return Ok(Decision::Undecided);
         };
         // A refusal is not taken from memory.
         let Ok(mut step) = rule(
             &execution,
             &as_worker(&execution, &self.context_of(&snapshot, &execution)),
         ) else {
-            return Ok(None);
+            return Ok(Decision::Undecided);
         };
         let ends = step.draft.execution(id).is_some_and(Execution::is_terminal);
         let Some(flow) = execution.definition.flow.filter(|_| ends) else {
-            return Ok(None);
+            return Ok(Decision::Undecided);
         };
         let Some(edges) = self.outbound(flow, id, &mut snapshot).await? else {
-            return Ok(None);
+            return Ok(Decision::Undecided);
         };
         group::resolve_at_once(&mut step.draft, id, &edges);
         for child in self.children(&edges, &mut snapshot).await? {
@@ -72,7 +81,7 @@ impl Engine {
             };
             group::evaluate_at_once(&mut step.draft, &child, &group_counts(&snapshot, child.id), &context);
         }
-        tries.commit(&snapshot, step).await
+        Ok(Decision::Commit(snapshot, step))
     }
 
     /// All edges out of an execution, if they are few; with the flow as it stood before they were listed, because an edge

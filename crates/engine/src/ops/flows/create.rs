@@ -7,6 +7,7 @@ use ff_core::machine::flow;
 use ff_core::record::RecordKey;
 
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 pub(crate) async fn create_flow(engine: &Engine, command: CreateFlowWith) -> Result<CreatedFlow> {
     engine.check_namespace(&command.definition.namespace)?;
@@ -29,12 +30,11 @@ pub(super) async fn id_of(engine: &Engine, given: Option<FlowId>) -> Result<Flow
 /// Creates the flow `id` unless it is there.
 pub(super) async fn create_under(engine: &Engine, id: FlowId, definition: &CreateFlow) -> Result<FlowCreated> {
     let key = RecordKey::Flow(id);
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let snapshot = tries.read(engine.load_of_flow(id)).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let snapshot = locked.look(engine.load_of_flow(id)).await?;
         let step = flow::create(snapshot.flow(&key), id, definition, &engine.context(snapshot.now))?;
-        if let Some(created) = tries.commit(&snapshot, step).await? {
-            return Ok(created);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }

@@ -14,13 +14,14 @@ use futures::future::try_join_all;
 use super::members::read_executions;
 use crate::engine::Engine;
 use crate::snapshots::{group_counters, group_counts, merge};
+use crate::transact::Decision;
 
 pub(crate) async fn stage_dependency_edge(engine: &Engine, command: On<FlowId, StageDependencyEdge>) -> Result<Staged> {
     let On { id, command } = command;
-    let mut tries = engine.tries(RecordKey::Flow(id)).await;
-    loop {
+    let locked = engine.lock(RecordKey::Flow(id)).await;
+    let decide = || async {
         // The flow comes first: every staging writes it, so whatever the graph gains after this makes this one conflict.
-        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+        let mut snapshot = locked.look(engine.load_of_flow(id)).await?;
         engine.visible_flow(&snapshot, id)?;
         read_ends(engine, &mut snapshot, command.upstream, command.downstream).await?;
         let existing = existing_edge(engine, id, &command).await?;
@@ -44,10 +45,9 @@ pub(crate) async fn stage_dependency_edge(engine: &Engine, command: On<FlowId, S
         };
         let context = engine.context_of_flow(&snapshot, &read);
         let step = edge::stage(read.loaded(), ends, &command, around, &context)?;
-        if let Some(staged) = tries.commit(&snapshot, step).await? {
-            return Ok(staged);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 pub(crate) async fn apply_dependency_to_child(
@@ -59,11 +59,11 @@ pub(crate) async fn apply_dependency_to_child(
         command: ApplyDependency { edge_id },
     } = command;
     let key = RecordKey::Edge(edge_id);
-    let mut tries = engine.tries(RecordKey::Flow(id)).await;
-    loop {
+    let locked = engine.lock(RecordKey::Flow(id)).await;
+    let decide = || async {
         let mut load = engine.load_of_flow(id);
         load.records.push(key.clone());
-        let mut snapshot = tries.read(load).await?;
+        let mut snapshot = locked.look(load).await?;
         engine.visible_flow(&snapshot, id)?;
         let found = snapshot.edge(&key).filter(|edge| edge.flow_id == id).cloned();
         let edge = found.ok_or_else(|| no_edge(edge_id))?;
@@ -77,10 +77,9 @@ pub(crate) async fn apply_dependency_to_child(
         };
         let context = engine.context_of_flow(&snapshot, &read);
         let step = edge::apply(&edge, read.loaded(), ends, &context)?;
-        if let Some(applied) = tries.commit(&snapshot, step).await? {
-            return Ok(applied);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 /// Adds both ends of a dependency, and what is counted over the group of the downstream.

@@ -15,6 +15,7 @@ use ff_core::record::RecordKey;
 use super::create;
 use super::site::Site;
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// Adds the members and dependencies that are missing. A repeated call goes on where the first one was interrupted.
 pub(crate) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Result<GraphCreated> {
@@ -123,9 +124,9 @@ impl Builder<'_> {
     async fn write(&self, chunk: &Chunk, lanes: &Lanes, checked: u64) -> Result<u64> {
         let (engine, flow_id) = (self.engine, self.part.flow_id);
         let known = self.known(lanes);
-        let mut tries = engine.tries(RecordKey::Flow(flow_id)).await;
-        loop {
-            let mut site = Site::of(flow_id, tries.read(Site::load(engine, flow_id, chunk)).await?);
+        let locked = engine.lock(RecordKey::Flow(flow_id)).await;
+        let decide = || async {
+            let mut site = Site::of(flow_id, locked.look(Site::load(engine, flow_id, chunk)).await?);
             let read = engine.visible_flow(&site.snapshot, flow_id)?;
             let graph_revision = read.flow.graph_revision;
             if graph_revision != checked {
@@ -156,10 +157,9 @@ impl Builder<'_> {
                 outcome,
                 draft: graph::draft(&missing, &self.part, loaded, &context)?,
             };
-            if let Some(checked) = tries.commit(&site.snapshot, step).await? {
-                return Ok(checked);
-            }
-        }
+            Ok(Decision::Commit(site.snapshot, step))
+        };
+        locked.transact(decide).await
     }
 
     /// What is known about the submission of each member that is missing, in the order of the part.

@@ -10,6 +10,7 @@ use ff_core::partition::Partition;
 use ff_core::record::{CounterKey, Flow, FlowCounter, GateState, RecordKey};
 
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// A flow in a snapshot.
 pub(crate) struct FlowRead<'s> {
@@ -79,15 +80,14 @@ impl Engine {
         id: FlowId,
         rule: impl Fn(Loaded<'_>, &Context) -> Result<Step<O>> + Send + Sync,
     ) -> Result<O> {
-        let mut tries = self.tries(RecordKey::Flow(id)).await;
-        loop {
-            let snapshot = tries.read(self.load_of_flow(id)).await?;
+        let locked = self.lock(RecordKey::Flow(id)).await;
+        let decide = || async {
+            let snapshot = locked.look(self.load_of_flow(id)).await?;
             let read = self.visible_flow(&snapshot, id)?;
             let step = rule(read.loaded(), &self.context_of_flow(&snapshot, &read))?;
-            if let Some(outcome) = tries.commit(&snapshot, step).await? {
-                return Ok(outcome);
-            }
-        }
+            Ok(Decision::Commit(snapshot, step))
+        };
+        locked.transact(decide).await
     }
 }
 

@@ -9,6 +9,7 @@ use ff_core::record::RecordKey;
 
 use crate::engine::Engine;
 use crate::snapshots::merge;
+use crate::transact::Decision;
 
 pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, AddExecution>) -> Result<Joined> {
     let On {
@@ -17,19 +18,18 @@ pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, A
     } = command;
     let partition = engine.home_of(id);
     // The execution is locked: its own workers are who else may write it, while nothing here writes the flow.
-    let mut tries = engine.tries(RecordKey::Execution(execution_id)).await;
-    loop {
-        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+    let locked = engine.lock(RecordKey::Execution(execution_id)).await;
+    let decide = || async {
+        let mut snapshot = locked.look(engine.load_of_flow(id)).await?;
         engine.visible_flow(&snapshot, id)?;
         read_executions(engine, &mut snapshot, &[execution_id]).await?;
         let read = engine.visible_flow(&snapshot, id)?;
         let execution = engine.visible(&snapshot, execution_id)?;
         let context = engine.context_of(&snapshot, execution);
         let step = member::add(execution, read.loaded(), partition, &context)?;
-        if let Some(joined) = tries.commit(&snapshot, step).await? {
-            return Ok(joined);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 /// Adds executions to a snapshot, wherever they live: one of another partition is refused by the rules, which have to see it

@@ -1,5 +1,7 @@
 //! One submission, from looking for a repetition to the commit.
 
+use std::sync::OnceLock;
+
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::fabric::Result;
@@ -9,6 +11,7 @@ use ff_core::record::{Record, RecordKey, SubmissionKeyRecord};
 
 use super::place::Place;
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 impl Engine {
     /// Refuses what no store could make right, before it is asked anything.
@@ -23,24 +26,22 @@ impl Engine {
     /// whatever became of them since.
     pub(super) async fn submit(&self, command: &CreateExecution, place: Place) -> Result<Created> {
         let load = self.load_for(command, place);
-        let mut tries = self.tries(subject(command, place)).await;
-        let mut snapshot = match self.without_reading(command, place) {
-            Some(snapshot) => snapshot,
-            None => tries.read(load.clone()).await?,
-        };
-        let mut lane = None;
-        loop {
+        let locked = self.lock(subject(command, place)).await;
+        let locked = locked.starting_from(self.without_reading(command, place));
+        let lane = OnceLock::new();
+        let decide = || async {
+            let snapshot = locked.look(load.clone()).await?;
             self.check_flow(command, &snapshot)?;
-            if lane.is_none() && is_new(command, place, &snapshot) {
-                lane = Some(self.use_lane(&command.namespace, &command.lane_id).await?);
+            if lane.get().is_none() && is_new(command, place, &snapshot) {
+                let used = self.use_lane(&command.namespace, &command.lane_id).await?;
                 self.check_limits(&command.namespace, &command.policy).await?;
+                lane.get_or_init(|| used);
             }
-            let step = self.decide(command, place, &snapshot, lane.unwrap_or_default())?;
-            if let Some(created) = tries.commit(&snapshot, step).await? {
-                return Ok(place.told(created));
-            }
-            snapshot = tries.read(load.clone()).await?;
-        }
+            let lane = lane.get().copied().unwrap_or_default();
+            let step = self.decide(command, place, &snapshot, lane)?;
+            Ok(Decision::Commit(snapshot, step))
+        };
+        Ok(place.told(locked.transact(decide).await?))
     }
 
     /// The snapshot for an id nobody knows, without a key and outside of any flow: there is nothing to find but the time.

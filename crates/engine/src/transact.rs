@@ -1,0 +1,208 @@
+//! Look, decide, commit, until it holds: the loop under every operation.
+//!
+//! ```text
+//! let locked = engine.lock(key).await;
+//! let decide = || async {
+//!     let snapshot = locked.look(load).await?;
+//!     let step = rule(&snapshot, command, &context)?;
+//!     Ok(Decision::Commit(snapshot, step))
+//! };
+//! locked.transact(decide).await
+//! ```
+//!
+//! What changes nothing is not sent to the store, so an answer that needs no commit is a [`Step::unchanged`].
+//!
+//! A commit may have landed although its reply was lost. Every transaction has a tag of its own, and every record carries the
+//! tag of the transaction that wrote it: finding one's own tag says that it landed, anything else that it must be decided
+//! again from what is there now.
+
+use ff_backend::Error;
+use ff_backend::load::{Load, Snapshot};
+use ff_backend::transaction::{CommitError, Tag, Transaction};
+use ff_core::error::Code;
+use ff_core::fabric::Result;
+use ff_core::machine::Step;
+use ff_core::record::RecordKey;
+
+use crate::fault::{internal, refusal};
+use crate::locked::Locked;
+use crate::mint;
+
+/// What a look at the store led to.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "boxed, every operation would pay an allocation for the rare one that is undecided"
+)]
+pub(crate) enum Decision<O> {
+    /// To be committed against what it was decided from.
+    Commit(Snapshot, Step<O>),
+    /// What was read does not fit together, or is not enough.
+    Undecided,
+}
+
+/// Transactions whose reply was lost, with what they would have been answered.
+pub(crate) struct Lost<O>(Vec<LostReply<O>>);
+
+struct LostReply<O> {
+    tag: Tag,
+    witness: RecordKey,
+    outcome: O,
+}
+
+impl Locked<'_> {
+    /// Decides until a decision holds. A refusal ends it.
+    pub(crate) async fn transact<O, D>(&self, mut decide: impl FnMut() -> D) -> Result<O>
+    where
+        D: Future<Output = Result<Decision<O>>>,
+    {
+        let mut lost = Lost::default();
+        loop {
+            let decided = decide().await;
+            // A refusal, or an answer that changes nothing, is not taken from memory.
+            if self.leaves_memory() && !changes_something(&decided) {
+                continue;
+            }
+            match decided? {
+                Decision::Commit(snapshot, step) => {
+                    if let Some(outcome) = self.commit(&mut lost, &snapshot, step, |_| ()).await? {
+                        return Ok(outcome);
+                    }
+                }
+                Decision::Undecided => self.pause_after_conflict().await?,
+            }
+        }
+    }
+
+    /// Decides once. `None`: it is undecided, or somebody was in the way.
+    pub(crate) async fn transact_once<O>(
+        &self,
+        decide: impl Future<Output = Result<Decision<O>>>,
+    ) -> Result<Option<O>> {
+        match decide.await? {
+            Decision::Commit(snapshot, step) => self.commit(&mut Lost::default(), &snapshot, step, |_| ()).await,
+            Decision::Undecided => Ok(None),
+        }
+    }
+
+    /// Commits what was decided from `snapshot`, after a last word on the transaction. `None`: something has changed, decide
+    /// again.
+    pub(crate) async fn commit<O>(
+        &self,
+        lost: &mut Lost<O>,
+        snapshot: &Snapshot,
+        step: Step<O>,
+        finish: impl FnOnce(&mut Transaction),
+    ) -> Result<Option<O>> {
+        if let Some(outcome) = lost.landed_in(snapshot) {
+            return Ok(Some(outcome));
+        }
+        let tag = mint::tag(self.engine.host());
+        if step.draft.is_empty() {
+            let mut transaction = Transaction::new(snapshot.partition, tag);
+            finish(&mut transaction);
+            if transaction.clear_nudges.is_empty() {
+                return Ok(Some(step.outcome));
+            }
+            // Nothing in it has a version, and the stamp of a lost nudge may be another's by now.
+            transaction.generation = Some(snapshot.generation);
+            return self.send(lost, transaction, step.outcome, snapshot).await;
+        }
+        let mut transaction = Transaction::bind(step.draft, snapshot, tag);
+        finish(&mut transaction);
+        self.send(lost, transaction, step.outcome, snapshot).await
+    }
+
+    async fn send<O>(
+        &self,
+        lost: &mut Lost<O>,
+        transaction: Transaction,
+        outcome: O,
+        snapshot: &Snapshot,
+    ) -> Result<Option<O>> {
+        let engine = self.engine;
+        let witness = witness(&transaction);
+        match engine.store().commit(transaction.clone()).await {
+            Ok(committed) => {
+                engine.after_commit(&transaction, snapshot, &committed);
+                Ok(Some(outcome))
+            }
+            Err(CommitError::Conflict { key, found }) => {
+                engine.forget_cached(&key);
+                if let Some(outcome) = found.and_then(|found| lost.take(|sent| sent.tag == found.tag)) {
+                    return Ok(Some(outcome));
+                }
+                self.pause_after_conflict().await?;
+                Ok(None)
+            }
+            Err(CommitError::OtherGeneration | CommitError::TooLate { .. }) => {
+                engine.forget_cached(&witness);
+                self.pause_after_conflict().await?;
+                Ok(None)
+            }
+            Err(CommitError::TooManyQueues) => Err(Code::TooManySignatures
+                .because("the lane has too many different requirements waiting; try again later")),
+            Err(CommitError::Malformed(why)) => Err(internal(why)),
+            Err(CommitError::Store(Error::Unknown(why))) => {
+                tracing::debug!(%why, "the reply to a commit was lost");
+                engine.forget_cached(&witness);
+                lost.0.push(LostReply {
+                    tag: transaction.tag,
+                    witness,
+                    outcome,
+                });
+                self.look_for(lost, snapshot).await
+            }
+            Err(CommitError::Store(error)) => {
+                if !self.may_fail_again() {
+                    return Err(refusal(&error));
+                }
+                self.pause_after_failure().await;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The record says whether a transaction landed whose reply was lost.
+    async fn look_for<O>(&self, lost: &mut Lost<O>, snapshot: &Snapshot) -> Result<Option<O>> {
+        self.lost_reply()?;
+        let witnesses: Vec<RecordKey> = lost.0.iter().map(|sent| sent.witness.clone()).collect();
+        let found = self.load(Load::records(snapshot.partition, witnesses)).await?;
+        Ok(lost.landed_in(&found))
+    }
+}
+
+impl<O> Lost<O> {
+    /// The outcome of one of them, if `snapshot` shows that it landed.
+    fn landed_in(&mut self, snapshot: &Snapshot) -> Option<O> {
+        self.take(|sent| {
+            let version = snapshot.version(&sent.witness);
+            version.is_some_and(|version| version.tag == sent.tag)
+        })
+    }
+
+    fn take(&mut self, landed: impl Fn(&LostReply<O>) -> bool) -> Option<O> {
+        let position = self.0.iter().position(landed)?;
+        Some(self.0.swap_remove(position).outcome)
+    }
+}
+
+impl<O> Default for Lost<O> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+fn changes_something<O>(decided: &Result<Decision<O>>) -> bool {
+    matches!(decided, Ok(Decision::Commit(_, step)) if !step.draft.is_empty())
+}
+
+/// A record that carries the transaction's tag once it has landed. A transaction that only deletes or clears nudges has none:
+/// whoever repeats it finds nothing left to do.
+fn witness(transaction: &Transaction) -> RecordKey {
+    let put = transaction.puts.first().map(|put| put.record.key());
+    let deleted = || transaction.deletes.first().map(|(key, _)| key.clone());
+    let cleared = || transaction.clear_nudges.first().map(|(key, _)| key.clone());
+    put.or_else(deleted)
+        .or_else(cleared)
+        .unwrap_or_else(|| RecordKey::Flow(ff_core::id::FlowId::from_uuid(uuid::Uuid::nil())))
+}
