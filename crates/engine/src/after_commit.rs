@@ -45,7 +45,9 @@ impl Engine {
     fn count_end(&self, execution: &Execution, snapshot: &Snapshot) {
         let before = snapshot.execution(&RecordKey::Execution(execution.id));
         if execution.is_terminal() && !before.is_some_and(Execution::is_terminal) {
-            self.lane_ended(&execution.definition.namespace, &execution.definition.lane);
+            let definition = &execution.definition;
+            let lane = (definition.namespace.clone(), definition.lane.clone());
+            self.shared.throughput.count(lane, self.host().elapsed());
         }
     }
 

@@ -118,9 +118,14 @@ impl Engine {
     /// caller's, is answered exactly as one that never was.
     pub(crate) fn visible<'s>(&self, snapshot: &'s Snapshot, id: ExecutionId) -> Result<&'s Execution> {
         let found = snapshot.execution(&RecordKey::Execution(id));
-        let seen =
-            |execution: &&Execution| self.caller.sees(&execution.definition.namespace) && !execution.is_deleting();
-        found.filter(seen).ok_or_else(|| no_execution(id))
+        found
+            .filter(|execution| self.sees(execution))
+            .ok_or_else(|| no_execution(id))
+    }
+
+    /// Whether an execution is there for the caller.
+    pub(crate) fn sees(&self, execution: &Execution) -> bool {
+        self.caller.sees(&execution.definition.namespace) && !execution.is_deleting()
     }
 
     /// The namespace to act in, if the caller may see it.
@@ -129,6 +134,17 @@ impl Engine {
             return Ok(());
         }
         Err(Code::Forbidden.because(format!("this key does not reach namespace {namespace}")))
+    }
+
+    /// The namespace a listing is about; `None`: every one, for a caller who may see them all.
+    pub(crate) fn namespace_to_read(&self, asked: Option<Namespace>) -> Result<Option<Namespace>> {
+        match asked {
+            Some(namespace) => {
+                self.check_namespace(&namespace)?;
+                Ok(Some(namespace))
+            }
+            None => Ok(self.caller.namespace.clone()),
+        }
     }
 
     /// Refuses an id of a partition this store does not have.

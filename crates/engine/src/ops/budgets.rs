@@ -8,7 +8,7 @@ use ff_core::command::budget::{
     UpdateLimits, Updated, UsageIdentity, UsageReport,
 };
 use ff_core::command::page::{ListOf, Page};
-use ff_core::error::Rejection;
+use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::BudgetId;
 use ff_core::machine::budget;
@@ -24,21 +24,21 @@ pub(crate) async fn create_budget(engine: &Engine, command: CreateBudget) -> Res
         Some(id) => id,
         None => BudgetId::from_uuid(engine.mint(engine.store_time().await?)),
     };
-    match engine.ask_budget(BudgetCall::Create { budget_id, command }).await? {
+    match ask(engine, BudgetCall::Create { budget_id, command }).await? {
         BudgetAnswer::Created(created) => Ok(CreatedBudget { budget_id, created }),
         _ => Err(mixed_up()),
     }
 }
 
 pub(crate) async fn update_limits(engine: &Engine, command: On<BudgetId, UpdateLimits>) -> Result<Updated> {
-    engine.check_budget_seen(command.id).await?;
+    check_seen(engine, command.id).await?;
     let update = BudgetCall::Update {
         budget_id: command.id,
         command: command.command,
     };
-    match engine.ask_budget(update).await? {
+    match ask(engine, update).await? {
         BudgetAnswer::Updated(updated) => {
-            engine.budget_moved(command.id);
+            moved(engine, command.id);
             Ok(updated)
         }
         _ => Err(mixed_up()),
@@ -46,7 +46,7 @@ pub(crate) async fn update_limits(engine: &Engine, command: On<BudgetId, UpdateL
 }
 
 pub(crate) async fn get_budget(engine: &Engine, id: BudgetId) -> Result<BudgetView> {
-    let view = engine.read_budget(id).await?;
+    let view = read(engine, id).await?;
     match view.state {
         BudgetState::Deleted => Err(budget::not_found(id)),
         BudgetState::Open | BudgetState::Closed(_) => Ok(view),
@@ -62,7 +62,7 @@ pub(crate) async fn list_budgets(engine: &Engine, request: ListOf) -> Result<Pag
         after: after.map(|cursor| cursor.0.parse()).transpose()?,
         limit: request.page.limit()?,
     };
-    match engine.ask_budget(list).await? {
+    match ask(engine, list).await? {
         BudgetAnswer::Page { budgets: items, next } => {
             let next = next.map(|id| Cursor(id.to_string()));
             let next = engine.sign_cursor(next, &scope).await?;
@@ -73,14 +73,14 @@ pub(crate) async fn list_budgets(engine: &Engine, request: ListOf) -> Result<Pag
 }
 
 pub(crate) async fn reset_budget(engine: &Engine, command: On<BudgetId, ResetBudget>) -> Result<BudgetReset> {
-    engine.check_budget_seen(command.id).await?;
+    check_seen(engine, command.id).await?;
     let reset = BudgetCall::Reset {
         budget_id: command.id,
         command: command.command,
     };
-    match engine.ask_budget(reset).await? {
+    match ask(engine, reset).await? {
         BudgetAnswer::Reset(reset) => {
-            engine.budget_moved(command.id);
+            moved(engine, command.id);
             Ok(reset)
         }
         _ => Err(mixed_up()),
@@ -88,11 +88,11 @@ pub(crate) async fn reset_budget(engine: &Engine, command: On<BudgetId, ResetBud
 }
 
 pub(crate) async fn delete_budget(engine: &Engine, id: BudgetId) -> Result<Deleted> {
-    engine.check_budget_seen(id).await?;
-    match engine.ask_budget(BudgetCall::Delete(id)).await? {
+    check_seen(engine, id).await?;
+    match ask(engine, BudgetCall::Delete(id)).await? {
         BudgetAnswer::Deleted(deleted) => {
             engine.shared.directory.limits.forget_all();
-            engine.budget_moved(id);
+            moved(engine, id);
             Ok(deleted)
         }
         _ => Err(mixed_up()),
@@ -100,12 +100,12 @@ pub(crate) async fn delete_budget(engine: &Engine, id: BudgetId) -> Result<Delet
 }
 
 pub(crate) async fn charge_budget(engine: &Engine, command: On<BudgetId, ChargeBudget>) -> Result<Reported> {
-    engine.check_budget_seen(command.id).await?;
+    check_seen(engine, command.id).await?;
     let charge = BudgetCall::Report {
         budget_id: command.id,
         report: report_of(command.command),
     };
-    match engine.ask_budget(charge).await? {
+    match ask(engine, charge).await? {
         // Only an outbox needs to know that there is nobody left to tell.
         BudgetAnswer::Reported(Reported::Gone) => Err(budget::not_found(command.id)),
         BudgetAnswer::Reported(reported) => Ok(reported),
@@ -113,36 +113,42 @@ pub(crate) async fn charge_budget(engine: &Engine, command: On<BudgetId, ChargeB
     }
 }
 
-impl Engine {
-    async fn ask_budget(&self, call: BudgetCall) -> Result<BudgetAnswer> {
-        self.store().budget(call).await?.1
-    }
+async fn ask(engine: &Engine, call: BudgetCall) -> Result<BudgetAnswer> {
+    engine.store().budget(call).await?.1
+}
 
-    /// A budget the caller may see, deleted or not.
-    async fn read_budget(&self, id: BudgetId) -> Result<BudgetView> {
-        match self.ask_budget(BudgetCall::Get(id)).await? {
-            BudgetAnswer::Budget(view) if self.caller.sees(&view.namespace) => Ok(*view),
-            BudgetAnswer::Budget(_) => Err(budget::not_found(id)),
-            _ => Err(mixed_up()),
-        }
+/// A budget, whoever may see it, deleted or not. `None`: there never was one, or the store has lost it.
+pub(super) async fn find(engine: &Engine, id: BudgetId) -> Result<Option<BudgetView>> {
+    match ask(engine, BudgetCall::Get(id)).await {
+        Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
+        Err(refused) if refused.code == Code::BudgetNotFound => Ok(None),
+        Err(refused) => Err(refused),
+        Ok(_) => Err(mixed_up()),
     }
+}
 
-    /// Refuses a budget the caller may not see as one that is not there. A budget never changes its namespace, so what is read
-    /// here still holds when it is changed.
-    async fn check_budget_seen(&self, id: BudgetId) -> Result<()> {
-        match self.caller.namespace {
-            None => Ok(()),
-            Some(_) => self.read_budget(id).await.map(|_| ()),
-        }
-    }
+/// A budget the caller may see, deleted or not.
+async fn read(engine: &Engine, id: BudgetId) -> Result<BudgetView> {
+    let found = find(engine, id).await?;
+    let seen = found.filter(|view| engine.caller.sees(&view.namespace));
+    seen.ok_or_else(|| budget::not_found(id))
+}
 
-    /// Blocked work may have become admissible. Said after every answer: whoever made the change may not have come to say it.
-    fn budget_moved(&self, id: BudgetId) {
-        // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
-        self.shared.causes.moved(Cause::Budget(id));
-        let partition = self.shared.config.counts.of_budget(id);
-        self.shared.due_soon.add(partition, DueKey::Budget(id));
+/// Refuses a budget the caller may not see as one that is not there. A budget never changes its namespace, so what is read
+/// here still holds when it is changed.
+async fn check_seen(engine: &Engine, id: BudgetId) -> Result<()> {
+    match engine.caller.namespace {
+        None => Ok(()),
+        Some(_) => read(engine, id).await.map(|_| ()),
     }
+}
+
+/// Blocked work may have become admissible. Said after every answer: whoever made the change may not have come to say it.
+fn moved(engine: &Engine, id: BudgetId) {
+    // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
+    engine.shared.causes.moved(Cause::Budget(id));
+    let partition = engine.shared.config.counts.of_budget(id);
+    engine.shared.due_soon.add(partition, DueKey::Budget(id));
 }
 
 fn report_of(command: ChargeBudget) -> UsageReport {

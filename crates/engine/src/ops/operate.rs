@@ -1,6 +1,5 @@
 //! What a client or an operator does to executions and lanes.
 
-use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::{
     CancelExecution, Cancelled, ChangePriority, Changed, HoldExecution, RevokeLease, Revoked,
@@ -10,6 +9,7 @@ use ff_core::id::ExecutionId;
 use ff_core::machine::{Context, operator};
 use ff_core::record::Execution;
 
+pub(crate) use super::replay::replay_execution;
 use crate::engine::Engine;
 
 pub(crate) async fn cancel_execution(engine: &Engine, command: On<ExecutionId, CancelExecution>) -> Result<Cancelled> {
@@ -18,10 +18,6 @@ pub(crate) async fn cancel_execution(engine: &Engine, command: On<ExecutionId, C
         Some(_) => engine.change_held(command.id, rule).await,
         None => engine.change(command.id, rule).await,
     }
-}
-
-pub(crate) async fn replay_execution(engine: &Engine, command: On<ExecutionId, ReplayExecution>) -> Result<Replayed> {
-    engine.replay(command).await
 }
 
 pub(crate) async fn revoke_lease(engine: &Engine, command: On<ExecutionId, RevokeLease>) -> Result<Revoked> {

@@ -6,7 +6,7 @@ use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::budget::{Deleted, Updated};
 use ff_core::command::page::{ListOf, Page};
 use ff_core::command::quota::{CreateQuotaPolicy, CreatedQuotaPolicy, QuotaPolicyView, QuotaState, UpdateQuotaPolicy};
-use ff_core::error::Rejection;
+use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::QuotaPolicyId;
 use ff_core::machine::quota;
@@ -26,7 +26,7 @@ pub(crate) async fn create_quota_policy(engine: &Engine, command: CreateQuotaPol
         quota_policy_id,
         command,
     };
-    match engine.ask_quota(create).await? {
+    match ask(engine, create).await? {
         QuotaAnswer::Created(created) => Ok(CreatedQuotaPolicy {
             quota_policy_id,
             created,
@@ -39,14 +39,14 @@ pub(crate) async fn update_quota_policy(
     engine: &Engine,
     command: On<QuotaPolicyId, UpdateQuotaPolicy>,
 ) -> Result<Updated> {
-    engine.check_quota_policy_seen(command.id).await?;
+    check_seen(engine, command.id).await?;
     let update = QuotaCall::Update {
         quota_policy_id: command.id,
         command: command.command,
     };
-    match engine.ask_quota(update).await? {
+    match ask(engine, update).await? {
         QuotaAnswer::Updated(updated) => {
-            engine.quota_moved(command.id);
+            moved(engine, command.id);
             Ok(updated)
         }
         _ => Err(mixed_up()),
@@ -54,7 +54,7 @@ pub(crate) async fn update_quota_policy(
 }
 
 pub(crate) async fn get_quota_policy(engine: &Engine, id: QuotaPolicyId) -> Result<QuotaPolicyView> {
-    let view = engine.read_quota_policy(id).await?;
+    let view = read(engine, id).await?;
     match view.state {
         QuotaState::Deleted => Err(quota::not_found(id)),
         QuotaState::Active => Ok(view),
@@ -70,7 +70,7 @@ pub(crate) async fn list_quota_policies(engine: &Engine, request: ListOf) -> Res
         after: after.map(|cursor| cursor.0.parse()).transpose()?,
         limit: request.page.limit()?,
     };
-    match engine.ask_quota(list).await? {
+    match ask(engine, list).await? {
         QuotaAnswer::Page { policies: items, next } => {
             let next = next.map(|id| Cursor(id.to_string()));
             let next = engine.sign_cursor(next, &scope).await?;
@@ -81,47 +81,53 @@ pub(crate) async fn list_quota_policies(engine: &Engine, request: ListOf) -> Res
 }
 
 pub(crate) async fn delete_quota_policy(engine: &Engine, id: QuotaPolicyId) -> Result<Deleted> {
-    engine.check_quota_policy_seen(id).await?;
-    match engine.ask_quota(QuotaCall::Delete(id)).await? {
+    check_seen(engine, id).await?;
+    match ask(engine, QuotaCall::Delete(id)).await? {
         QuotaAnswer::Deleted(deleted) => {
             engine.shared.directory.limits.forget_all();
-            engine.quota_moved(id);
+            moved(engine, id);
             Ok(deleted)
         }
         _ => Err(mixed_up()),
     }
 }
 
-impl Engine {
-    async fn ask_quota(&self, call: QuotaCall) -> Result<QuotaAnswer> {
-        self.store().quota(call).await?.1
-    }
+async fn ask(engine: &Engine, call: QuotaCall) -> Result<QuotaAnswer> {
+    engine.store().quota(call).await?.1
+}
 
-    /// A quota policy the caller may see, deleted or not.
-    async fn read_quota_policy(&self, id: QuotaPolicyId) -> Result<QuotaPolicyView> {
-        match self.ask_quota(QuotaCall::Get(id)).await? {
-            QuotaAnswer::Policy(view) if self.caller.sees(&view.namespace) => Ok(*view),
-            QuotaAnswer::Policy(_) => Err(quota::not_found(id)),
-            _ => Err(mixed_up()),
-        }
+/// A quota policy, whoever may see it, deleted or not. `None`: there never was one, or the store has lost it.
+pub(super) async fn find(engine: &Engine, id: QuotaPolicyId) -> Result<Option<QuotaPolicyView>> {
+    match ask(engine, QuotaCall::Get(id)).await {
+        Ok(QuotaAnswer::Policy(view)) => Ok(Some(*view)),
+        Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
+        Err(refused) => Err(refused),
+        Ok(_) => Err(mixed_up()),
     }
+}
 
-    /// Refuses a policy the caller may not see as one that is not there. A policy never changes its namespace, so what is read
-    /// here still holds when it is changed.
-    async fn check_quota_policy_seen(&self, id: QuotaPolicyId) -> Result<()> {
-        match self.caller.namespace {
-            None => Ok(()),
-            Some(_) => self.read_quota_policy(id).await.map(|_| ()),
-        }
-    }
+/// A quota policy the caller may see, deleted or not.
+async fn read(engine: &Engine, id: QuotaPolicyId) -> Result<QuotaPolicyView> {
+    let found = find(engine, id).await?;
+    let seen = found.filter(|view| engine.caller.sees(&view.namespace));
+    seen.ok_or_else(|| quota::not_found(id))
+}
 
-    /// Blocked work may have become admissible. Said after every answer: whoever made the change may not have come to say it.
-    fn quota_moved(&self, id: QuotaPolicyId) {
-        // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
-        self.shared.causes.moved(Cause::Quota(id));
-        let partition = self.shared.config.counts.of_quota(id);
-        self.shared.due_soon.add(partition, DueKey::Quota(id));
+/// Refuses a policy the caller may not see as one that is not there. A policy never changes its namespace, so what is read
+/// here still holds when it is changed.
+async fn check_seen(engine: &Engine, id: QuotaPolicyId) -> Result<()> {
+    match engine.caller.namespace {
+        None => Ok(()),
+        Some(_) => read(engine, id).await.map(|_| ()),
     }
+}
+
+/// Blocked work may have become admissible. Said after every answer: whoever made the change may not have come to say it.
+fn moved(engine: &Engine, id: QuotaPolicyId) {
+    // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
+    engine.shared.causes.moved(Cause::Quota(id));
+    let partition = engine.shared.config.counts.of_quota(id);
+    engine.shared.due_soon.add(partition, DueKey::Quota(id));
 }
 
 fn list_scope(namespace: &Namespace) -> String {

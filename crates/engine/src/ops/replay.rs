@@ -13,53 +13,51 @@ use crate::engine::Engine;
 use crate::snapshots::merge;
 use crate::transact::Decision;
 
-impl Engine {
-    /// Reopens a terminal execution. The edges around it are reopened in follow-up work, before it may be claimed.
-    pub(crate) async fn replay(&self, command: On<ExecutionId, ReplayExecution>) -> Result<Replayed> {
-        let On { id, command } = command;
-        self.check_id(id)?;
-        let locked = self.lock(RecordKey::Execution(id)).await;
-        let decide = || async {
-            let load = Self::load_of(id).with_counters([failed_inbound(id)]);
-            let mut snapshot = locked.look(load).await?;
-            let execution = self.visible(&snapshot, id)?.clone();
-            let past = self.past_of(&execution, &mut snapshot).await?;
-            let step = replay::replay(&execution, &command, past, &self.context_of(&snapshot, &execution))?;
-            Ok(Decision::Commit(snapshot, step))
-        };
-        locked.transact(decide).await
-    }
+/// Reopens a terminal execution. The edges around it are reopened in follow-up work, before it may be claimed.
+pub(crate) async fn replay_execution(engine: &Engine, command: On<ExecutionId, ReplayExecution>) -> Result<Replayed> {
+    let On { id, command } = command;
+    engine.check_id(id)?;
+    let locked = engine.lock(RecordKey::Execution(id)).await;
+    let decide = || async {
+        let load = Engine::load_of(id).with_counters([failed_inbound(id)]);
+        let mut snapshot = locked.look(load).await?;
+        let execution = engine.visible(&snapshot, id)?.clone();
+        let past = past_of(engine, &execution, &mut snapshot).await?;
+        let step = replay::replay(&execution, &command, past, &engine.context_of(&snapshot, &execution))?;
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
+}
 
-    /// What earlier runs of an execution left behind.
-    async fn past_of(&self, execution: &Execution, snapshot: &mut Snapshot) -> Result<Past> {
-        let archived = match &execution.attempt {
-            None => false,
-            Some(attempt) => {
-                let key = RecordKey::Attempt(execution.id, attempt.index);
-                let load = Load::records(snapshot.partition, [key.clone()]);
-                merge(snapshot, self.store().load(load).await?);
-                snapshot.records.contains_key(&key)
-            }
-        };
-        let has_failed_edges = execution.definition.flow.is_some()
-            && (snapshot.counter(failed_inbound(execution.id)) > 0 || self.has_failed_outbound(execution.id).await?);
-        Ok(Past {
-            archived,
-            has_failed_edges,
-        })
-    }
+/// What earlier runs of an execution left behind.
+async fn past_of(engine: &Engine, execution: &Execution, snapshot: &mut Snapshot) -> Result<Past> {
+    let archived = match &execution.attempt {
+        None => false,
+        Some(attempt) => {
+            let key = RecordKey::Attempt(execution.id, attempt.index);
+            let load = Load::records(snapshot.partition, [key.clone()]);
+            merge(snapshot, engine.store().load(load).await?);
+            snapshot.records.contains_key(&key)
+        }
+    };
+    let has_failed_edges = execution.definition.flow.is_some()
+        && (snapshot.counter(failed_inbound(execution.id)) > 0 || has_failed_outbound(engine, execution.id).await?);
+    Ok(Past {
+        archived,
+        has_failed_edges,
+    })
+}
 
-    /// Whether an edge out of an execution has failed. Where there are too many to tell at once it says yes: then the
-    /// follow-up work looks at each of them, and leaves alone what has not.
-    async fn has_failed_outbound(&self, upstream: ExecutionId) -> Result<bool> {
-        let listing = Listing::EdgesFrom {
-            upstream,
-            unresolved_only: false,
-        };
-        let page = self.store().list(listing, None, PAGE_MAX).await?;
-        let more = page.next.is_some();
-        Ok(more || page.edges().iter().any(|(edge, _)| edge.state == EdgeState::Failed))
-    }
+/// Whether an edge out of an execution has failed. Where there are too many to tell at once it says yes: then the
+/// follow-up work looks at each of them, and leaves alone what has not.
+async fn has_failed_outbound(engine: &Engine, upstream: ExecutionId) -> Result<bool> {
+    let listing = Listing::EdgesFrom {
+        upstream,
+        unresolved_only: false,
+    };
+    let page = engine.store().list(listing, None, PAGE_MAX).await?;
+    let more = page.next.is_some();
+    Ok(more || page.edges().iter().any(|(edge, _)| edge.state == EdgeState::Failed))
 }
 
 const fn failed_inbound(id: ExecutionId) -> CounterKey {

@@ -24,9 +24,7 @@ type Closed = Option<(Timestamp, ClosedReason)>;
 pub(crate) async fn read_stream(engine: &Engine, request: On<AttemptRef, ReadStream>) -> Result<StreamPage> {
     let On { id, command } = request;
     let limit = check_limit(command.limit)?;
-    engine
-        .stream_page(range(id, command.from.as_from(), command.to.as_to(), limit))
-        .await
+    stream_page(engine, range(id, command.from.as_from(), command.to.as_to(), limit)).await
 }
 
 pub(crate) async fn tail_stream(engine: &Engine, request: On<AttemptRef, TailStream>) -> Result<StreamPage> {
@@ -41,7 +39,7 @@ pub(crate) async fn tail_stream(engine: &Engine, request: On<AttemptRef, TailStr
     let feed = command.after.is_none().then(|| engine.shared.feeds.join(partition));
     loop {
         let wake = first(stream.next_wake(), feed.as_ref().map(Waiter::next_wake));
-        let page = engine.stream_page(range.clone()).await?;
+        let page = stream_page(engine, range.clone()).await?;
         if !page.frames.is_empty() || page.closed.is_some() || !watch.wait(wake).await? {
             return Ok(page);
         }
@@ -50,61 +48,59 @@ pub(crate) async fn tail_stream(engine: &Engine, request: On<AttemptRef, TailStr
 
 pub(crate) async fn read_summary(engine: &Engine, attempt: AttemptRef) -> Result<Option<Payload>> {
     let nothing = range(attempt, FrameId::END, FrameId::END, 1);
-    let (_, frames) = engine.read_frames(nothing).await?;
+    let (_, frames) = read_frames(engine, nothing).await?;
     Ok(frames.summary.map(|(document, _)| Payload {
         bytes: document,
         content_type: ContentType::json(),
     }))
 }
 
-impl Engine {
-    /// Part of a stream. Its end is told with its last frame: whoever is told goes away, and would miss what follows.
-    async fn stream_page(&self, range: FrameRange) -> Result<StreamPage> {
-        let (closed, frames) = self.read_frames(range.clone()).await?;
-        let end = |(closed_at, closed_reason)| StreamEnd {
-            closed_at,
-            closed_reason,
-        };
-        let mut page = StreamPage {
-            closed: frames.closed.or(closed).map(end),
-            frames: frames.frames,
-        };
-        if page.closed.is_some() && self.goes_on(range, &page).await? {
-            page.closed = None;
-        }
-        Ok(page)
+/// Part of a stream. Its end is told with its last frame: whoever is told goes away, and would miss what follows.
+async fn stream_page(engine: &Engine, range: FrameRange) -> Result<StreamPage> {
+    let (closed, frames) = read_frames(engine, range.clone()).await?;
+    let end = |(closed_at, closed_reason)| StreamEnd {
+        closed_at,
+        closed_reason,
+    };
+    let mut page = StreamPage {
+        closed: frames.closed.or(closed).map(end),
+        frames: frames.frames,
+    };
+    if page.closed.is_some() && goes_on(engine, range, &page).await? {
+        page.closed = None;
     }
+    Ok(page)
+}
 
-    /// Whether a stream that has ended has frames after those of a page.
-    async fn goes_on(&self, range: FrameRange, page: &StreamPage) -> Result<bool> {
-        let cut = page.frames.last().filter(|_| page.frames.len() >= range.limit);
-        let seen = cut.map_or(range.to, |last| last.id);
-        if seen == FrameId::END {
-            return Ok(false);
-        }
-        let rest = FrameRange {
-            from: seen.after(),
-            to: FrameId::END,
-            limit: 1,
-            ..range
-        };
-        Ok(!self.store().read(rest).await?.frames.is_empty())
+/// Whether a stream that has ended has frames after those of a page.
+async fn goes_on(engine: &Engine, range: FrameRange, page: &StreamPage) -> Result<bool> {
+    let cut = page.frames.last().filter(|_| page.frames.len() >= range.limit);
+    let seen = cut.map_or(range.to, |last| last.id);
+    if seen == FrameId::END {
+        return Ok(false);
     }
+    let rest = FrameRange {
+        from: seen.after(),
+        to: FrameId::END,
+        limit: 1,
+        ..range
+    };
+    Ok(!engine.store().read(rest).await?.frames.is_empty())
+}
 
-    /// Frames, and how the attempt itself says that it ended: the stream says so only if it ever had a frame.
-    ///
-    /// The attempt is read first. One that has ended gets no more frames, so none is missing beside its end.
-    async fn read_frames(&self, range: FrameRange) -> Result<(Closed, Frames)> {
-        let (id, index) = (range.execution_id, range.attempt_index);
-        self.check_id(id)?;
-        let keys = [RecordKey::Execution(id), RecordKey::Attempt(id, index)];
-        let snapshot = self.store().load(Load::records(id.partition(), keys)).await?;
-        let execution = self.visible(&snapshot, id)?;
-        let missing = || Code::AttemptNotFound.because(format!("execution {id} has no attempt {index}"));
-        let attempt = attempt_in(&snapshot, execution, index).ok_or_else(missing)?;
-        let closed = attempt.end.as_ref().map(|end| (end.at, end.closed));
-        Ok((closed, self.store().read(range).await?))
-    }
+/// Frames, and how the attempt itself says that it ended: the stream says so only if it ever had a frame.
+///
+/// The attempt is read first. One that has ended gets no more frames, so none is missing beside its end.
+async fn read_frames(engine: &Engine, range: FrameRange) -> Result<(Closed, Frames)> {
+    let (id, index) = (range.execution_id, range.attempt_index);
+    engine.check_id(id)?;
+    let keys = [RecordKey::Execution(id), RecordKey::Attempt(id, index)];
+    let snapshot = engine.store().load(Load::records(id.partition(), keys)).await?;
+    let execution = engine.visible(&snapshot, id)?;
+    let missing = || Code::AttemptNotFound.because(format!("execution {id} has no attempt {index}"));
+    let attempt = attempt_in(&snapshot, execution, index).ok_or_else(missing)?;
+    let closed = attempt.end.as_ref().map(|end| (end.at, end.closed));
+    Ok((closed, engine.store().read(range).await?))
 }
 
 fn range(attempt: AttemptRef, from: FrameId, to: FrameId, limit: usize) -> FrameRange {

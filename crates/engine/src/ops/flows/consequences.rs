@@ -20,6 +20,90 @@ use crate::transact::Decision;
 /// Outbound edges up to which they are resolved at once.
 const EDGES_AT_ONCE_MAX: usize = 16;
 
+/// `None`: it ends no member, too much follows, or somebody was in the way. Nothing was done then.
+async fn end_at_once<O: Send>(
+    engine: &Engine,
+    id: ExecutionId,
+    rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
+) -> Result<Option<O>> {
+    let locked = engine.lock(RecordKey::Execution(id)).await;
+    locked.transact_once(decide_end(engine, id, rule)).await
+}
+
+async fn decide_end<O: Send>(
+    engine: &Engine,
+    id: ExecutionId,
+    rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
+) -> Result<Decision<O>> {
+    // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
+    let Some(mut snapshot) = engine.cached(id) else {
+        return Ok(Decision::Undecided);
+    };
+    let Ok(execution) = engine.visible(&snapshot, id).cloned() else {
+        return Ok(Decision::Undecided);
+    };
+    // A refusal is not taken from memory.
+    let Ok(mut step) = rule(
+        &execution,
+        &as_worker(&execution, &engine.context_of(&snapshot, &execution)),
+    ) else {
+        return Ok(Decision::Undecided);
+    };
+    let ends = step.draft.execution(id).is_some_and(Execution::is_terminal);
+    let Some(flow) = execution.definition.flow.filter(|_| ends) else {
+        return Ok(Decision::Undecided);
+    };
+    let Some(edges) = outbound_edges(engine, flow, id, &mut snapshot).await? else {
+        return Ok(Decision::Undecided);
+    };
+    group::resolve_at_once(&mut step.draft, id, &edges);
+    for child in children(engine, &edges, &mut snapshot).await? {
+        let context = Context {
+            actor: Actor::Engine,
+            ..engine.context_of(&snapshot, &child)
+        };
+        group::evaluate_at_once(&mut step.draft, &child, &group_counts(&snapshot, child.id), &context);
+    }
+    Ok(Decision::Commit(snapshot, step))
+}
+
+/// All edges out of an execution, if they are few; with the flow as it stood before they were listed, because an edge
+/// staged since then must make the transaction conflict.
+async fn outbound_edges(
+    engine: &Engine,
+    flow: FlowId,
+    id: ExecutionId,
+    snapshot: &mut Snapshot,
+) -> Result<Option<Vec<Edge>>> {
+    let flow = Load::records(id.partition(), [RecordKey::Flow(flow)]);
+    merge(snapshot, engine.store().load(flow).await?);
+    let outbound = Listing::EdgesFrom {
+        upstream: id,
+        unresolved_only: false,
+    };
+    let page = engine.store().list(outbound, None, EDGES_AT_ONCE_MAX).await?;
+    if page.next.is_some() {
+        return Ok(None);
+    }
+    let edges = page.edges();
+    add_rows(snapshot, &edges);
+    Ok(Some(edges.into_iter().map(|(edge, _)| edge).collect()))
+}
+
+/// The executions that wait for one of `edges`, kept in `snapshot` with the counters of their groups.
+async fn children(engine: &Engine, edges: &[Edge], snapshot: &mut Snapshot) -> Result<Vec<Execution>> {
+    let waiting = edges.iter().filter(|edge| edge.is_unresolved());
+    let ids: BTreeSet<_> = waiting.map(|edge| edge.downstream).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<_> = ids.iter().map(|id| RecordKey::Execution(*id)).collect();
+    let load = Load::records(snapshot.partition, keys.clone());
+    let load = load.with_counters(ids.into_iter().flat_map(group_counters));
+    merge(snapshot, engine.store().load(load).await?);
+    Ok(keys.iter().filter_map(|key| snapshot.execution(key).cloned()).collect())
+}
+
 impl Engine {
     /// The same as [`Engine::change_held`], for what may end a member: where little follows from its end, it lands together
     /// with it. One try: whoever is in the way finds the follow-up work to be done afterwards.
@@ -30,89 +114,10 @@ impl Engine {
     ) -> Result<O> {
         let in_flow = |held: VersionedExecution| held.execution.definition.flow.is_some();
         if self.shared.leases.get(id).is_some_and(in_flow)
-            && let Some(outcome) = self.end_at_once(id, &rule).await?
+            && let Some(outcome) = end_at_once(self, id, &rule).await?
         {
             return Ok(outcome);
         }
         self.change_held(id, rule).await
-    }
-
-    /// `None`: it ends no member, too much follows, or somebody was in the way. Nothing was done then.
-    async fn end_at_once<O: Send>(
-        &self,
-        id: ExecutionId,
-        rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
-    ) -> Result<Option<O>> {
-        let locked = self.lock(RecordKey::Execution(id)).await;
-        locked.transact_once(self.decide_end(id, rule)).await
-    }
-
-    async fn decide_end<O: Send>(
-        &self,
-        id: ExecutionId,
-        rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
-    ) -> Result<Decision<O>> {
-        // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
-        let Some(mut snapshot) = self.cached(id) else {
-            return Ok(Decision::Undecided);
-        };
-        let Ok(execution) = self.visible(&snapshot, id).cloned() else {
-            return Ok(Decision::Undecided);
-        };
-        // A refusal is not taken from memory.
-        let Ok(mut step) = rule(
-            &execution,
-            &as_worker(&execution, &self.context_of(&snapshot, &execution)),
-        ) else {
-            return Ok(Decision::Undecided);
-        };
-        let ends = step.draft.execution(id).is_some_and(Execution::is_terminal);
-        let Some(flow) = execution.definition.flow.filter(|_| ends) else {
-            return Ok(Decision::Undecided);
-        };
-        let Some(edges) = self.outbound(flow, id, &mut snapshot).await? else {
-            return Ok(Decision::Undecided);
-        };
-        group::resolve_at_once(&mut step.draft, id, &edges);
-        for child in self.children(&edges, &mut snapshot).await? {
-            let context = Context {
-                actor: Actor::Engine,
-                ..self.context_of(&snapshot, &child)
-            };
-            group::evaluate_at_once(&mut step.draft, &child, &group_counts(&snapshot, child.id), &context);
-        }
-        Ok(Decision::Commit(snapshot, step))
-    }
-
-    /// All edges out of an execution, if they are few; with the flow as it stood before they were listed, because an edge
-    /// staged since then must make the transaction conflict.
-    async fn outbound(&self, flow: FlowId, id: ExecutionId, snapshot: &mut Snapshot) -> Result<Option<Vec<Edge>>> {
-        let flow = Load::records(id.partition(), [RecordKey::Flow(flow)]);
-        merge(snapshot, self.store().load(flow).await?);
-        let outbound = Listing::EdgesFrom {
-            upstream: id,
-            unresolved_only: false,
-        };
-        let page = self.store().list(outbound, None, EDGES_AT_ONCE_MAX).await?;
-        if page.next.is_some() {
-            return Ok(None);
-        }
-        let edges = page.edges();
-        add_rows(snapshot, &edges);
-        Ok(Some(edges.into_iter().map(|(edge, _)| edge).collect()))
-    }
-
-    /// The executions that wait for one of `edges`, kept in `snapshot` with the counters of their groups.
-    async fn children(&self, edges: &[Edge], snapshot: &mut Snapshot) -> Result<Vec<Execution>> {
-        let waiting = edges.iter().filter(|edge| edge.is_unresolved());
-        let ids: BTreeSet<_> = waiting.map(|edge| edge.downstream).collect();
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let keys: Vec<_> = ids.iter().map(|id| RecordKey::Execution(*id)).collect();
-        let load = Load::records(snapshot.partition, keys.clone());
-        let load = load.with_counters(ids.into_iter().flat_map(group_counters));
-        merge(snapshot, self.store().load(load).await?);
-        Ok(keys.iter().filter_map(|key| snapshot.execution(key).cloned()).collect())
     }
 }

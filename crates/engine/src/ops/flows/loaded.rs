@@ -91,6 +91,7 @@ impl Engine {
     }
 }
 
-fn no_flow(id: FlowId) -> Rejection {
+/// The answer for a flow that is not there, or not for this caller.
+pub(crate) fn no_flow(id: FlowId) -> Rejection {
     Code::FlowNotFound.because(format!("flow {id} does not exist"))
 }

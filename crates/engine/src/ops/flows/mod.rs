@@ -25,7 +25,7 @@ mod members;
 mod read;
 mod site;
 
-pub(crate) use loaded::FlowRead;
+pub(crate) use loaded::{FlowRead, no_flow};
 
 pub(crate) use cancel::cancel_flow;
 pub(crate) use create::create_flow;

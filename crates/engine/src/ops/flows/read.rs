@@ -13,6 +13,7 @@ use futures::future::try_join_all;
 
 use super::FlowRead;
 use crate::engine::Engine;
+use crate::ops::reads::execution_views;
 use crate::snapshots::{group_counters, group_counts};
 
 pub(crate) async fn get_flow(engine: &Engine, id: FlowId) -> Result<FlowView> {
@@ -51,7 +52,7 @@ pub(crate) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Pa
 pub(crate) async fn list_members(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<ExecutionView>> {
     let page = members(engine, &request, "members").await?;
     Ok(Page {
-        items: engine.execution_views(&page.items).await?,
+        items: execution_views(engine, &page.items).await?,
         next: page.next,
     })
 }

@@ -31,86 +31,86 @@ struct Reader {
     found: Vec<(Vec<u8>, HistoryLine)>,
 }
 
-impl Engine {
-    pub(super) async fn read_events(&self, request: ReadEvents) -> Result<Events> {
-        let mut watch = self.watch(request.wait)?;
-        let page = PageRequest {
-            cursor: request.cursor,
-            limit: request.limit,
-        };
-        let mut reader = Reader {
-            limit: page.limit()?,
-            positions: self.positions_of(page.cursor.as_ref()).await?,
-            filter: EventFilter {
-                namespace: self.namespace_to_read(request.filter.namespace.clone())?,
-                ..request.filter
-            },
-            looked_at: 0,
-            found: Vec::new(),
-        };
-        let feeds = self.shared.feeds.join(ANY_PARTITION);
-        loop {
-            let wake = feeds.next_wake();
-            self.read_on(&mut reader).await?;
-            if reader.has_enough() || !watch.wait(wake).await? {
-                return self.answer(reader).await;
-            }
+pub(crate) async fn events(engine: &Engine, request: ReadEvents) -> Result<Events> {
+    let mut watch = engine.watch(request.wait)?;
+    let page = PageRequest {
+        cursor: request.cursor,
+        limit: request.limit,
+    };
+    let mut reader = Reader {
+        limit: page.limit()?,
+        positions: positions_of(engine, page.cursor.as_ref()).await?,
+        filter: EventFilter {
+            namespace: engine.namespace_to_read(request.filter.namespace.clone())?,
+            ..request.filter
+        },
+        looked_at: 0,
+        found: Vec::new(),
+    };
+    let feeds = engine.shared.feeds.join(ANY_PARTITION);
+    loop {
+        let wake = feeds.next_wake();
+        read_on(engine, &mut reader).await?;
+        if reader.has_enough() || !watch.wait(wake).await? {
+            return answer(engine, reader).await;
         }
     }
+}
 
+/// Reads until something passes the filter or there is no more.
+async fn read_on(engine: &Engine, reader: &mut Reader) -> Result<()> {
+    while !reader.has_enough() {
+        let partitions = engine.shared.config.counts.all(Family::Flow);
+        let start = |partition| (partition, reader.start_of(partition));
+        let of = Listing::Feed(partitions.map(start).collect());
+        let page = engine.store().try_list(of, reader.chunk()).await;
+        let page = page.map_err(|error| expired(&error))?;
+        if !reader.pass(page) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+async fn answer(engine: &Engine, reader: Reader) -> Result<Events> {
+    let ring = engine.key_ring().await?;
+    let scope = scope(engine);
+    let sign = |positions: &[u8]| SignedCursor::mint(&ring, &scope, positions);
+    let event = |(positions, line): (Vec<u8>, HistoryLine)| Event {
+        cursor: sign(&positions),
+        line,
+    };
+    let positions = reader
+        .positions
+        .ok_or_else(|| internal("events were answered without a page"))?;
+    Ok(Events {
+        next: sign(&positions.to_bytes()),
+        events: reader.found.into_iter().map(event).collect(),
+    })
+}
+
+async fn positions_of(engine: &Engine, cursor: Option<&SignedCursor>) -> Result<Option<Positions>> {
+    let Some(cursor) = cursor else {
+        return Ok(None);
+    };
+    let state = engine.open_signed(cursor, &scope(engine)).await?;
+    let invalid = || Code::InvalidCursor.because("the cursor is not one of the events; start without one");
+    Positions::from_bytes(&state).ok_or_else(invalid).map(Some)
+}
+
+/// A cursor goes on under another filter, but never for somebody who may see other namespaces.
+fn scope(engine: &Engine) -> String {
+    match &engine.caller.namespace {
+        None => "events".to_owned(),
+        Some(namespace) => format!("events/{namespace}"),
+    }
+}
+
+impl Engine {
     /// The feed of a partition grew: whoever waits for it, or for any, looks again.
     pub(crate) fn feed_grew(&self, partition: Partition) {
         self.shared.feeds.wake(&partition);
         self.shared.feeds.wake(&ANY_PARTITION);
-    }
-
-    /// Reads until something passes the filter or there is no more.
-    async fn read_on(&self, reader: &mut Reader) -> Result<()> {
-        while !reader.has_enough() {
-            let partitions = self.shared.config.counts.all(Family::Flow);
-            let start = |partition| (partition, reader.start_of(partition));
-            let of = Listing::Feed(partitions.map(start).collect());
-            let page = self.store().try_list(of, reader.chunk()).await;
-            let page = page.map_err(|error| expired(&error))?;
-            if !reader.pass(page) {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    async fn answer(&self, reader: Reader) -> Result<Events> {
-        let ring = self.key_ring().await?;
-        let scope = self.events_scope();
-        let sign = |positions: &[u8]| SignedCursor::mint(&ring, &scope, positions);
-        let event = |(positions, line): (Vec<u8>, HistoryLine)| Event {
-            cursor: sign(&positions),
-            line,
-        };
-        let positions = reader
-            .positions
-            .ok_or_else(|| internal("events were answered without a page"))?;
-        Ok(Events {
-            next: sign(&positions.to_bytes()),
-            events: reader.found.into_iter().map(event).collect(),
-        })
-    }
-
-    async fn positions_of(&self, cursor: Option<&SignedCursor>) -> Result<Option<Positions>> {
-        let Some(cursor) = cursor else {
-            return Ok(None);
-        };
-        let state = self.open_signed(cursor, &self.events_scope()).await?;
-        let invalid = || Code::InvalidCursor.because("the cursor is not one of the events; start without one");
-        Positions::from_bytes(&state).ok_or_else(invalid).map(Some)
-    }
-
-    /// A cursor goes on under another filter, but never for somebody who may see other namespaces.
-    fn events_scope(&self) -> String {
-        match &self.caller.namespace {
-            None => "events".to_owned(),
-            Some(namespace) => format!("events/{namespace}"),
-        }
     }
 }
 

@@ -1,102 +1,86 @@
 //! explain: every condition between an execution and a worker, with its current value.
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::budget::{BudgetState, BudgetView};
 use ff_core::command::quota::{QuotaPolicyView, QuotaState};
-use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
 use ff_core::machine::admission::judge_budgets;
 use ff_core::machine::claim::gate_passes;
 use ff_core::machine::group::Counts;
-use ff_core::record::{CounterKey, EdgeGroupPolicy, Execution, GateState, GroupCounter, Phase, Runnable};
+use ff_core::record::{EdgeGroupPolicy, Execution, GateState, Phase, Runnable};
 use ff_core::state::blocking_detail;
 use ff_core::view::{Condition, Explanation, Hindrance};
 use futures::future::try_join_all;
 
-use super::scene::{Scene, gates_in};
+use super::environment::{Environment, environment_of, gates_in};
 use super::view::{lane_detail, route_detail, state_view};
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::ops::{budgets, quotas};
+use crate::snapshots::{group_counters, group_counts};
 
-impl Engine {
-    pub(super) async fn explain_execution(&self, id: ExecutionId) -> Result<Explanation> {
-        self.check_id(id)?;
-        let counters = GroupCounter::ALL.map(|counter| CounterKey::Group(id, counter));
-        let snapshot = self.store().load(Self::load_of(id).with_counters(counters)).await?;
-        let execution = self.visible(&snapshot, id)?;
-        if execution.is_terminal() {
-            return Ok(Explanation {
-                execution_id: id,
-                state: state_view(execution, &Scene::default()),
-                conditions: Vec::new(),
-                nearest_workers: Vec::new(),
-            });
-        }
-        let counts = Counts::read(|counter| snapshot.counter(CounterKey::Group(id, counter)));
-        let scene = self.whole_scene(&[execution], gates_in(&snapshot)).await?;
-        let mut conditions = vec![
-            hold(execution),
-            suspension(execution),
-            ownership(execution),
-            delay(execution),
-        ];
-        conditions.extend(dependencies(execution, &counts));
-        conditions.extend(flow_gate(execution, &scene));
-        conditions.push(lane(execution, &scene));
-        conditions.extend(self.budget_conditions(execution).await?);
-        conditions.extend(self.quota_condition(execution, &scene).await?);
-        conditions.push(capabilities(execution, &scene));
-        Ok(Explanation {
+pub(crate) async fn explain(engine: &Engine, id: ExecutionId) -> Result<Explanation> {
+    engine.check_id(id)?;
+    let snapshot = engine
+        .store()
+        .load(Engine::load_of(id).with_counters(group_counters(id)))
+        .await?;
+    let execution = engine.visible(&snapshot, id)?;
+    if execution.is_terminal() {
+        return Ok(Explanation {
             execution_id: id,
-            state: state_view(execution, &scene),
-            conditions,
-            nearest_workers: scene.nearest_workers(execution),
-        })
+            state: state_view(execution, &Environment::default()),
+            conditions: Vec::new(),
+            nearest_workers: Vec::new(),
+        });
     }
+    let counts = group_counts(&snapshot, id);
+    let environment = environment_of(engine, &[execution], gates_in(&snapshot)).await?;
+    let mut conditions = vec![
+        hold(execution),
+        suspension(execution),
+        ownership(execution),
+        delay(execution),
+    ];
+    conditions.extend(dependencies(execution, &counts));
+    conditions.extend(flow_gate(execution, &environment));
+    conditions.push(lane(execution, &environment));
+    conditions.extend(budget_conditions(engine, execution).await?);
+    conditions.extend(quota_condition(engine, execution, &environment).await?);
+    conditions.push(capabilities(execution, &environment));
+    Ok(Explanation {
+        execution_id: id,
+        state: state_view(execution, &environment),
+        conditions,
+        nearest_workers: environment.nearest_workers(execution),
+    })
+}
 
-    async fn budget_conditions(&self, execution: &Execution) -> Result<Vec<Condition>> {
-        let ids = &execution.definition.policy.budget_ids;
-        let budgets = ids.iter().map(|id| self.find_budget(*id)).collect::<Vec<_>>();
-        let budgets = try_join_all(budgets).await?;
-        let condition = |(id, budget): (&BudgetId, Option<BudgetView>)| Condition {
-            hindrance: Hindrance::Budget,
-            blocks: !is_taken(execution) && judge_budgets([(*id, budget.as_ref())]).is_err(),
-            detail: budget_detail(*id, budget.as_ref()),
-        };
-        Ok(ids.iter().zip(budgets).map(condition).collect())
-    }
+async fn budget_conditions(engine: &Engine, execution: &Execution) -> Result<Vec<Condition>> {
+    let ids = &execution.definition.policy.budget_ids;
+    let budgets = ids.iter().map(|id| budgets::find(engine, *id)).collect::<Vec<_>>();
+    let budgets = try_join_all(budgets).await?;
+    let condition = |(id, budget): (&BudgetId, Option<BudgetView>)| Condition {
+        hindrance: Hindrance::Budget,
+        blocks: !is_taken(execution) && judge_budgets([(*id, budget.as_ref())]).is_err(),
+        detail: budget_detail(*id, budget.as_ref()),
+    };
+    Ok(ids.iter().zip(budgets).map(condition).collect())
+}
 
-    pub(super) async fn find_budget(&self, id: BudgetId) -> Result<Option<BudgetView>> {
-        match self.store().budget(BudgetCall::Get(id)).await?.1 {
-            Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
-            Err(refused) if refused.code == Code::BudgetNotFound => Ok(None),
-            Err(refused) => Err(refused),
-            Ok(_) => Err(internal("a reading of a budget was answered with something else")),
-        }
-    }
-
-    async fn quota_condition(&self, execution: &Execution, scene: &Scene) -> Result<Option<Condition>> {
-        let Some(id) = execution.definition.policy.quota_policy_id else {
-            return Ok(None);
-        };
-        let policy = self.find_quota(id).await?;
-        Ok(Some(Condition {
-            hindrance: Hindrance::Quota,
-            blocks: !is_taken(execution) && scene.is_quota_full(execution),
-            detail: quota_detail(id, policy.as_ref()),
-        }))
-    }
-
-    pub(super) async fn find_quota(&self, id: QuotaPolicyId) -> Result<Option<QuotaPolicyView>> {
-        match self.store().quota(QuotaCall::Get(id)).await?.1 {
-            Ok(QuotaAnswer::Policy(view)) => Ok(Some(*view)),
-            Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
-            Err(refused) => Err(refused),
-            Ok(_) => Err(internal("a reading of a quota was answered with something else")),
-        }
-    }
+async fn quota_condition(
+    engine: &Engine,
+    execution: &Execution,
+    environment: &Environment,
+) -> Result<Option<Condition>> {
+    let Some(id) = execution.definition.policy.quota_policy_id else {
+        return Ok(None);
+    };
+    let policy = quotas::find(engine, id).await?;
+    Ok(Some(Condition {
+        hindrance: Hindrance::Quota,
+        blocks: !is_taken(execution) && environment.is_quota_full(execution),
+        detail: quota_detail(id, policy.as_ref()),
+    }))
 }
 
 /// What is leased or promised has passed lane, budgets, quota and routing.
@@ -193,9 +177,9 @@ fn dependencies(execution: &Execution, counts: &Counts) -> Option<Condition> {
     })
 }
 
-fn flow_gate(execution: &Execution, scene: &Scene) -> Option<Condition> {
+fn flow_gate(execution: &Execution, environment: &Environment) -> Option<Condition> {
     let flow = execution.definition.flow?;
-    let gate = scene.gate(execution);
+    let gate = environment.gate(execution);
     let state = match gate {
         Some(GateState::Assembling) => "assembling: nothing runs before it is opened",
         Some(GateState::Open) => "open",
@@ -210,21 +194,21 @@ fn flow_gate(execution: &Execution, scene: &Scene) -> Option<Condition> {
     })
 }
 
-fn lane(execution: &Execution, scene: &Scene) -> Condition {
+fn lane(execution: &Execution, environment: &Environment) -> Condition {
     Condition {
         hindrance: Hindrance::Lane,
-        blocks: !is_taken(execution) && !scene.lane(execution).hands_out(),
-        detail: lane_detail(execution, scene),
+        blocks: !is_taken(execution) && !environment.lane(execution).hands_out(),
+        detail: lane_detail(execution, environment),
     }
 }
 
-fn capabilities(execution: &Execution, scene: &Scene) -> Condition {
+fn capabilities(execution: &Execution, environment: &Environment) -> Condition {
     let required = &execution.definition.policy.routing_requirements.required_capabilities;
-    let mut workers = scene.workers_of_lane(execution);
+    let mut workers = environment.workers_of_lane(execution);
     Condition {
         hindrance: Hindrance::Capabilities,
         blocks: !is_taken(execution) && !workers.any(|worker| worker.capabilities.covers(required)),
-        detail: route_detail(execution, scene),
+        detail: route_detail(execution, environment),
     }
 }
 

@@ -4,52 +4,52 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Cursor, Listing};
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::error::Code;
-use ff_core::fabric::Result;
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::record::{Attempt, Execution, HistoryLine, HistorySubject, Record, RecordKey};
 
 use crate::engine::Engine;
 
-impl Engine {
-    pub(super) async fn page_of_history(&self, id: ExecutionId, request: PageRequest) -> Result<Page<HistoryLine>> {
-        let limit = request.limit()?;
-        self.visible(&self.read_execution(id).await?, id)?;
-        let scope = format!("history/{id}");
-        let after = self.open_cursor(&request, &scope).await?;
-        let of = Listing::History(HistorySubject::Execution(id));
-        let mut page = self.store().list(of, after, limit).await?;
-        let next = page.next.take();
-        Ok(Page {
-            items: page.history(),
-            next: self.sign_cursor(next, &scope).await?,
-        })
-    }
+pub(crate) async fn get_history(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<HistoryLine>> {
+    let On { id, command: request } = request;
+    let limit = request.limit()?;
+    engine.visible(&engine.read_execution(id).await?, id)?;
+    let scope = format!("history/{id}");
+    let after = engine.open_cursor(&request, &scope).await?;
+    let of = Listing::History(HistorySubject::Execution(id));
+    let mut page = engine.store().list(of, after, limit).await?;
+    let next = page.next.take();
+    Ok(Page {
+        items: page.history(),
+        next: engine.sign_cursor(next, &scope).await?,
+    })
+}
 
-    /// Attempts have consecutive indexes, so a page is a range of them. It is read together with the execution, on which
-    /// the current one stands: whatever follows which meanwhile, none is missing and none shows twice.
-    pub(super) async fn page_of_attempts(&self, id: ExecutionId, request: PageRequest) -> Result<Page<Attempt>> {
-        let limit = u32::try_from(request.limit()?).unwrap_or(u32::MAX);
-        self.check_id(id)?;
-        let scope = format!("attempts/{id}");
-        let first = match self.open_cursor(&request, &scope).await? {
-            None => 0,
-            Some(cursor) => parse(&cursor)?,
-        };
-        let end = first.saturating_add(limit);
-        let archived = (first..end).map(|index| RecordKey::Attempt(id, index));
-        let keys: Vec<RecordKey> = archived.chain([RecordKey::Execution(id)]).collect();
-        let snapshot = self.store().load(Load::records(id.partition(), keys)).await?;
-        let execution = self.visible(&snapshot, id)?;
-        let last = execution.attempt.as_ref().map(|attempt| attempt.index);
-        let next = last.filter(|last| *last >= end).map(|_| Cursor(end.to_string()));
-        Ok(Page {
-            items: (first..end)
-                .map_while(|index| last.filter(|last| index <= *last).map(|_| index))
-                .filter_map(|index| attempt_in(&snapshot, execution, index).cloned())
-                .collect(),
-            next: self.sign_cursor(next, &scope).await?,
-        })
-    }
+/// Attempts have consecutive indexes, so a page is a range of them. It is read together with the execution, on which
+/// the current one stands: whatever follows which meanwhile, none is missing and none shows twice.
+pub(crate) async fn list_attempts(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<Attempt>> {
+    let On { id, command: request } = request;
+    let limit = u32::try_from(request.limit()?).unwrap_or(u32::MAX);
+    engine.check_id(id)?;
+    let scope = format!("attempts/{id}");
+    let first = match engine.open_cursor(&request, &scope).await? {
+        None => 0,
+        Some(cursor) => parse(&cursor)?,
+    };
+    let end = first.saturating_add(limit);
+    let archived = (first..end).map(|index| RecordKey::Attempt(id, index));
+    let keys: Vec<RecordKey> = archived.chain([RecordKey::Execution(id)]).collect();
+    let snapshot = engine.store().load(Load::records(id.partition(), keys)).await?;
+    let execution = engine.visible(&snapshot, id)?;
+    let last = execution.attempt.as_ref().map(|attempt| attempt.index);
+    let next = last.filter(|last| *last >= end).map(|_| Cursor(end.to_string()));
+    Ok(Page {
+        items: (first..end)
+            .map_while(|index| last.filter(|last| index <= *last).map(|_| index))
+            .filter_map(|index| attempt_in(&snapshot, execution, index).cloned())
+            .collect(),
+        next: engine.sign_cursor(next, &scope).await?,
+    })
 }
 
 /// The attempt with this index: the one on the execution, or a record of its own.

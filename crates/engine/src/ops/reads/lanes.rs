@@ -14,62 +14,69 @@ use ff_core::view::LaneView;
 
 use crate::engine::Engine;
 
-impl Engine {
-    /// Lanes with executions and lanes that were only set, by name. Neither listing can start at a name of the other, so
-    /// both are read whole: a namespace has at most 10,000 lanes, and rarely more than a page of them.
-    pub(super) async fn page_of_lanes(&self, request: ListOf) -> Result<Page<LaneView>> {
-        let ListOf { namespace, page } = request;
-        self.check_namespace(&namespace)?;
-        let limit = page.limit()?;
-        let scope = format!("lanes/{namespace}");
-        let after = match self.open_cursor(&page, &scope).await? {
-            None => Bound::Unbounded,
-            Some(cursor) => Bound::Excluded(parse(&cursor)?),
-        };
-        let mut lanes: BTreeMap<LaneId, (LaneState, Option<LaneDepth>)> = BTreeMap::new();
-        for lane in self.all_lanes(&namespace).await? {
-            lanes.insert(lane.lane, (lane.state, None));
-        }
-        for depth in self.lane_depths(&namespace).await? {
-            let lane = lanes.entry(depth.lane.clone()).or_default();
-            lane.1 = Some(depth);
-        }
-        let mut rest = lanes.range((after, Bound::Unbounded));
-        let items: Vec<LaneView> = rest
-            .by_ref()
-            .take(limit)
-            .map(|(lane, (state, depth))| self.lane_view(&namespace, lane, *state, depth.as_ref()))
-            .collect();
-        let last = items.last().filter(|_| rest.next().is_some());
-        let next = last.map(|last| Cursor(last.lane_id.to_string()));
-        Ok(Page {
-            next: self.sign_cursor(next, &scope).await?,
-            items,
-        })
+/// Lanes with executions and lanes that were only set, by name. Neither listing can start at a name of the other, so
+/// both are read whole: a namespace has at most 10,000 lanes, and rarely more than a page of them.
+pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<LaneView>> {
+    let ListOf { namespace, page } = request;
+    engine.check_namespace(&namespace)?;
+    let limit = page.limit()?;
+    let scope = format!("lanes/{namespace}");
+    let after = match engine.open_cursor(&page, &scope).await? {
+        None => Bound::Unbounded,
+        Some(cursor) => Bound::Excluded(parse(&cursor)?),
+    };
+    let mut lanes: BTreeMap<LaneId, (LaneState, Option<LaneDepth>)> = BTreeMap::new();
+    for lane in engine.all_lanes(&namespace).await? {
+        lanes.insert(lane.lane, (lane.state, None));
     }
+    for depth in lane_depths(engine, &namespace).await? {
+        let lane = lanes.entry(depth.lane.clone()).or_default();
+        lane.1 = Some(depth);
+    }
+    let mut rest = lanes.range((after, Bound::Unbounded));
+    let items: Vec<LaneView> = rest
+        .by_ref()
+        .take(limit)
+        .map(|(lane, (state, depth))| lane_view(engine, &namespace, lane, *state, depth.as_ref()))
+        .collect();
+    let last = items.last().filter(|_| rest.next().is_some());
+    let next = last.map(|last| Cursor(last.lane_id.to_string()));
+    Ok(Page {
+        next: engine.sign_cursor(next, &scope).await?,
+        items,
+    })
+}
 
-    async fn lane_depths(&self, namespace: &Namespace) -> Result<Vec<LaneDepth>> {
-        let (mut depths, mut after) = (Vec::new(), None);
-        loop {
-            let of = Listing::Lanes(namespace.clone());
-            let mut page = self.store().list(of, after, PAGE_MAX).await?;
-            after = page.next.take();
-            depths.extend(page.lanes());
-            if after.is_none() {
-                return Ok(depths);
-            }
+async fn lane_depths(engine: &Engine, namespace: &Namespace) -> Result<Vec<LaneDepth>> {
+    let (mut depths, mut after) = (Vec::new(), None);
+    loop {
+        let of = Listing::Lanes(namespace.clone());
+        let mut page = engine.store().list(of, after, PAGE_MAX).await?;
+        after = page.next.take();
+        depths.extend(page.lanes());
+        if after.is_none() {
+            return Ok(depths);
         }
     }
+}
 
-    fn lane_view(&self, namespace: &Namespace, lane: &LaneId, state: LaneState, depth: Option<&LaneDepth>) -> LaneView {
-        LaneView {
-            namespace: namespace.clone(),
-            lane_id: lane.clone(),
-            state,
-            depth: depth.map(|depth| depth.depth.clone()).unwrap_or_default(),
-            oldest_eligible: depth.and_then(|depth| depth.oldest_eligible),
-            throughput: self.lane_throughput(namespace, lane),
-        }
+fn lane_view(
+    engine: &Engine,
+    namespace: &Namespace,
+    lane: &LaneId,
+    state: LaneState,
+    depth: Option<&LaneDepth>,
+) -> LaneView {
+    LaneView {
+        namespace: namespace.clone(),
+        lane_id: lane.clone(),
+        state,
+        depth: depth.map(|depth| depth.depth.clone()).unwrap_or_default(),
+        oldest_eligible: depth.and_then(|depth| depth.oldest_eligible),
+        throughput: engine
+            .shared
+            .throughput
+            .per_second(namespace, lane, engine.host().elapsed()),
     }
 }
 

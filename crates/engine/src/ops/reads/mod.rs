@@ -10,8 +10,9 @@
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
 //! | `problems` | list_problems |
-//! | `view`, `scene` | what a caller sees of an execution, and what stands around it |
+//! | `view`, `environment` | what a caller sees of an execution, and what stands around it |
 
+mod environment;
 mod events;
 mod explain;
 mod get;
@@ -21,68 +22,22 @@ mod list;
 mod positions;
 mod problems;
 mod result;
-mod scene;
 mod throughput;
 mod view;
 mod wait;
 mod watch;
 
+pub(crate) use events::events;
+pub(crate) use explain::explain;
+pub(crate) use get::{get_execution, get_state};
+pub(crate) use history::{get_history, list_attempts};
+pub(crate) use lanes::list_lanes;
+pub(crate) use list::list_executions;
+pub(crate) use problems::list_problems;
+pub(crate) use result::get_result;
+pub(crate) use wait::wait_for_end;
+
 pub(crate) use history::attempt_in;
+pub(crate) use list::execution_views;
 pub(crate) use throughput::Throughput;
 pub(crate) use watch::Parked;
-
-use ff_core::command::page::{ListOf, Page, PageRequest};
-use ff_core::fabric::{On, Result};
-use ff_core::id::ExecutionId;
-use ff_core::payload::Payload;
-use ff_core::record::{Attempt, HistoryLine};
-use ff_core::view::{
-    Events, ExecutionView, Explanation, GetResult, LaneView, ListExecutions, ListProblems, Problem, ReadEvents,
-    StateView, WaitForEnd,
-};
-
-use crate::engine::Engine;
-
-pub(crate) async fn get_execution(engine: &Engine, id: ExecutionId) -> Result<ExecutionView> {
-    engine.view_execution(id).await
-}
-
-pub(crate) async fn get_state(engine: &Engine, id: ExecutionId) -> Result<StateView> {
-    engine.view_state(id).await
-}
-
-pub(crate) async fn get_result(engine: &Engine, request: On<ExecutionId, GetResult>) -> Result<Payload> {
-    engine.read_result(request.id, request.command).await
-}
-
-pub(crate) async fn wait_for_end(engine: &Engine, request: On<ExecutionId, WaitForEnd>) -> Result<StateView> {
-    engine.await_end(request.id, request.command.wait).await
-}
-
-pub(crate) async fn list_executions(engine: &Engine, request: ListExecutions) -> Result<Page<ExecutionView>> {
-    engine.page_of_executions(request).await
-}
-
-pub(crate) async fn get_history(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<HistoryLine>> {
-    engine.page_of_history(request.id, request.command).await
-}
-
-pub(crate) async fn list_attempts(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<Attempt>> {
-    engine.page_of_attempts(request.id, request.command).await
-}
-
-pub(crate) async fn explain(engine: &Engine, id: ExecutionId) -> Result<Explanation> {
-    engine.explain_execution(id).await
-}
-
-pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<LaneView>> {
-    engine.page_of_lanes(request).await
-}
-
-pub(crate) async fn events(engine: &Engine, request: ReadEvents) -> Result<Events> {
-    engine.read_events(request).await
-}
-
-pub(crate) async fn list_problems(engine: &Engine, _: ListProblems) -> Result<Vec<Problem>> {
-    engine.problems().await
-}

@@ -14,10 +14,11 @@ use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::{Cause, Record, RecordKey};
 use ff_core::time::{Duration, Timestamp};
-use ff_core::view::{Problem, ProblemKind};
+use ff_core::view::{ListProblems, Problem, ProblemKind};
 use futures::future::try_join_all;
 
 use crate::engine::Engine;
+use crate::ops::{budgets, quotas};
 use crate::pump::{Item, failing_items};
 
 /// How long something may be due before somebody should look: longer than a failover, and than a process that took over.
@@ -30,119 +31,117 @@ struct Trouble {
     reason: Option<String>,
 }
 
-impl Engine {
-    pub(super) async fn problems(&self) -> Result<Vec<Problem>> {
-        let troubles = self.troubles().await?.into_iter().take(PAGE_MAX);
-        let looked_at = troubles.map(|(item, trouble)| self.problem_of(item, trouble));
-        let mut problems: Vec<Problem> = try_join_all(looked_at).await?.into_iter().flatten().collect();
-        problems.extend(self.missing_causes().await?);
-        let own = self.caller.namespace.as_ref();
-        problems.retain(|problem| own.is_none() || problem.namespace.as_ref() == own);
-        problems.sort_by(|a, b| (a.kind, a.since, &a.subject).cmp(&(b.kind, b.since, &b.subject)));
-        problems.truncate(PAGE_MAX);
-        Ok(problems)
-    }
+pub(crate) async fn list_problems(engine: &Engine, _: ListProblems) -> Result<Vec<Problem>> {
+    let troubles = troubles(engine).await?.into_iter().take(PAGE_MAX);
+    let looked_at = troubles.map(|(item, trouble)| problem_of(engine, item, trouble));
+    let mut problems: Vec<Problem> = try_join_all(looked_at).await?.into_iter().flatten().collect();
+    problems.extend(missing_causes(engine).await?);
+    let own = engine.caller.namespace.as_ref();
+    problems.retain(|problem| own.is_none() || problem.namespace.as_ref() == own);
+    problems.sort_by(|a, b| (a.kind, a.since, &a.subject).cmp(&(b.kind, b.since, &b.subject)));
+    problems.truncate(PAGE_MAX);
+    Ok(problems)
+}
 
-    /// What should have been done and is not.
-    async fn troubles(&self) -> Result<BTreeMap<Item, Trouble>> {
-        let mut troubles: BTreeMap<Item, Trouble> = BTreeMap::new();
-        for (item, reason) in failing_items(self) {
-            troubles.entry(item).or_default().reason = Some(reason);
-        }
-        let due = Due {
-            partitions: self.all_partitions(),
-            limit: PAGE_MAX,
-        };
-        let page = self.store().due(due).await?;
-        let overdue = page
-            .items
-            .into_iter()
-            .filter(|item| (item.due_at + OVERDUE_AFTER).has_come(page.now));
-        for due in overdue {
-            let trouble = troubles.entry(Item::Due(due.partition, due.key)).or_default();
-            trouble.since = Some(due.due_at);
-        }
-        Ok(troubles)
+/// What should have been done and is not.
+async fn troubles(engine: &Engine) -> Result<BTreeMap<Item, Trouble>> {
+    let mut troubles: BTreeMap<Item, Trouble> = BTreeMap::new();
+    for (item, reason) in failing_items(engine) {
+        troubles.entry(item).or_default().reason = Some(reason);
     }
-
-    /// The problem behind a trouble; `None` when it is over.
-    async fn problem_of(&self, item: Item, trouble: Trouble) -> Result<Option<Problem>> {
-        let mut problem = Problem {
-            kind: ProblemKind::FollowUp,
-            subject: item.to_string(),
-            namespace: None,
-            since: trouble.since,
-            detail: trouble
-                .reason
-                .unwrap_or_else(|| "it has been due for long, and nobody does it".to_owned()),
-            advice: ProblemKind::FollowUp.advice(),
-        };
-        if let Item::Due(partition, DueKey::Record(key)) = item {
-            let load = Load::records(partition, [key.clone()]);
-            match self.store().load_if_readable(load).await? {
-                None => {
-                    problem.kind = ProblemKind::Unreadable;
-                    problem.advice = ProblemKind::Unreadable.advice();
-                }
-                Some(mut snapshot) => match snapshot.records.remove(&key) {
-                    Some((record, _)) => problem.namespace = self.namespace_of(partition, record).await?,
-                    None => return Ok(None),
-                },
-            }
-        }
-        Ok(Some(problem))
+    let due = Due {
+        partitions: engine.all_partitions(),
+        limit: PAGE_MAX,
+    };
+    let page = engine.store().due(due).await?;
+    let overdue = page
+        .items
+        .into_iter()
+        .filter(|item| (item.due_at + OVERDUE_AFTER).has_come(page.now));
+    for due in overdue {
+        let trouble = troubles.entry(Item::Due(due.partition, due.key)).or_default();
+        trouble.since = Some(due.due_at);
     }
+    Ok(troubles)
+}
 
-    async fn namespace_of(&self, partition: Partition, record: Record) -> Result<Option<Namespace>> {
-        let id = match record {
-            Record::Execution(execution) => return Ok(Some(execution.definition.namespace.clone())),
-            Record::Flow(flow) => return Ok(Some(flow.namespace)),
-            Record::Waitpoint(waitpoint) => waitpoint.execution_id,
-            _ => return Ok(None),
-        };
-        let key = RecordKey::Execution(id);
+/// The problem behind a trouble; `None` when it is over.
+async fn problem_of(engine: &Engine, item: Item, trouble: Trouble) -> Result<Option<Problem>> {
+    let mut problem = Problem {
+        kind: ProblemKind::FollowUp,
+        subject: item.to_string(),
+        namespace: None,
+        since: trouble.since,
+        detail: trouble
+            .reason
+            .unwrap_or_else(|| "it has been due for long, and nobody does it".to_owned()),
+        advice: ProblemKind::FollowUp.advice(),
+    };
+    if let Item::Due(partition, DueKey::Record(key)) = item {
         let load = Load::records(partition, [key.clone()]);
-        let snapshot = self.store().load_if_readable(load).await?;
-        let execution = snapshot.as_ref().and_then(|snapshot| snapshot.execution(&key));
-        Ok(execution.map(|execution| execution.definition.namespace.clone()))
-    }
-
-    /// Budgets and quota policies that hold work and do not exist: a store that lost writes may have lost them.
-    async fn missing_causes(&self) -> Result<Vec<Problem>> {
-        let (mut causes, mut after) = (BTreeSet::new(), None);
-        loop {
-            let of = Listing::BlockedCauses(self.flow_partitions());
-            let page = self.store().list(of, after, PAGE_MAX).await?;
-            after = page.next.clone();
-            causes.extend(page.causes().into_iter().map(|(_, cause)| cause));
-            if after.is_none() {
-                break;
+        match engine.store().load_if_readable(load).await? {
+            None => {
+                problem.kind = ProblemKind::Unreadable;
+                problem.advice = ProblemKind::Unreadable.advice();
             }
+            Some(mut snapshot) => match snapshot.records.remove(&key) {
+                Some((record, _)) => problem.namespace = namespace_of(engine, partition, record).await?,
+                None => return Ok(None),
+            },
         }
-        let looked_at = causes.into_iter().map(|cause| self.missing_cause(cause));
-        Ok(try_join_all(looked_at).await?.into_iter().flatten().collect())
     }
+    Ok(Some(problem))
+}
 
-    async fn missing_cause(&self, cause: Cause) -> Result<Option<Problem>> {
-        let (subject, exists) = match cause {
-            Cause::Budget(id) => (format!("budget {id}"), self.find_budget(id).await?.is_some()),
-            Cause::Quota(id) => (format!("quota policy {id}"), self.find_quota(id).await?.is_some()),
-        };
-        if exists {
-            return Ok(None);
+async fn namespace_of(engine: &Engine, partition: Partition, record: Record) -> Result<Option<Namespace>> {
+    let id = match record {
+        Record::Execution(execution) => return Ok(Some(execution.definition.namespace.clone())),
+        Record::Flow(flow) => return Ok(Some(flow.namespace)),
+        Record::Waitpoint(waitpoint) => waitpoint.execution_id,
+        _ => return Ok(None),
+    };
+    let key = RecordKey::Execution(id);
+    let load = Load::records(partition, [key.clone()]);
+    let snapshot = engine.store().load_if_readable(load).await?;
+    let execution = snapshot.as_ref().and_then(|snapshot| snapshot.execution(&key));
+    Ok(execution.map(|execution| execution.definition.namespace.clone()))
+}
+
+/// Budgets and quota policies that hold work and do not exist: a store that lost writes may have lost them.
+async fn missing_causes(engine: &Engine) -> Result<Vec<Problem>> {
+    let (mut causes, mut after) = (BTreeSet::new(), None);
+    loop {
+        let of = Listing::BlockedCauses(engine.flow_partitions());
+        let page = engine.store().list(of, after, PAGE_MAX).await?;
+        after = page.next.clone();
+        causes.extend(page.causes().into_iter().map(|(_, cause)| cause));
+        if after.is_none() {
+            break;
         }
-        let of = Listing::Blocked {
-            partitions: self.flow_partitions(),
-            cause,
-        };
-        let blocked = self.store().list(of, None, 1).await?.executions();
-        Ok(blocked.first().map(|(execution, _)| Problem {
-            kind: ProblemKind::MissingCause,
-            detail: format!("{subject} does not exist, and execution {} waits for it", execution.id),
-            subject,
-            namespace: Some(execution.definition.namespace.clone()),
-            since: None,
-            advice: ProblemKind::MissingCause.advice(),
-        }))
     }
+    let looked_at = causes.into_iter().map(|cause| missing_cause(engine, cause));
+    Ok(try_join_all(looked_at).await?.into_iter().flatten().collect())
+}
+
+async fn missing_cause(engine: &Engine, cause: Cause) -> Result<Option<Problem>> {
+    let (subject, exists) = match cause {
+        Cause::Budget(id) => (format!("budget {id}"), budgets::find(engine, id).await?.is_some()),
+        Cause::Quota(id) => (format!("quota policy {id}"), quotas::find(engine, id).await?.is_some()),
+    };
+    if exists {
+        return Ok(None);
+    }
+    let of = Listing::Blocked {
+        partitions: engine.flow_partitions(),
+        cause,
+    };
+    let blocked = engine.store().list(of, None, 1).await?.executions();
+    Ok(blocked.first().map(|(execution, _)| Problem {
+        kind: ProblemKind::MissingCause,
+        detail: format!("{subject} does not exist, and execution {} waits for it", execution.id),
+        subject,
+        namespace: Some(execution.definition.namespace.clone()),
+        since: None,
+        advice: ProblemKind::MissingCause.advice(),
+    }))
 }

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use ff_core::name::{LaneId, Namespace};
 
-use crate::engine::Engine;
-
 /// Over how many seconds ends are counted.
 const WINDOW_SECS: u64 = 60;
 /// Lanes counted before those where nothing ends any more are forgotten.
@@ -24,7 +22,8 @@ pub(crate) struct Throughput {
 struct Ends(BTreeMap<u64, u32>);
 
 impl Throughput {
-    fn count(&self, lane: (Namespace, LaneId), now: Duration) {
+    /// An execution of this lane ended by a commit of this process.
+    pub(crate) fn count(&self, lane: (Namespace, LaneId), now: Duration) {
         let mut lanes = self.lanes();
         if lanes.len() >= LANES_KEPT_MAX && !lanes.contains_key(&lane) {
             lanes.retain(|_, ends| ends.in_window(now) > 0);
@@ -34,7 +33,8 @@ impl Throughput {
         *ends.0.entry(now.as_secs()).or_default() += 1;
     }
 
-    fn per_second(&self, namespace: &Namespace, lane: &LaneId, now: Duration) -> f64 {
+    /// How many a second, over the last minute.
+    pub(super) fn per_second(&self, namespace: &Namespace, lane: &LaneId, now: Duration) -> f64 {
         let lanes = self.lanes();
         let ends = lanes.get(&(namespace.clone(), lane.clone()));
         let ended = ends.map_or(0, |ends| ends.in_window(now));
@@ -62,21 +62,6 @@ impl Ends {
 
 fn first_second(now: Duration) -> u64 {
     (now.as_secs() + 1).saturating_sub(WINDOW_SECS)
-}
-
-impl Engine {
-    /// An execution of this lane ended by a commit of this process.
-    pub(crate) fn lane_ended(&self, namespace: &Namespace, lane: &LaneId) {
-        let lane = (namespace.clone(), lane.clone());
-        self.shared.throughput.count(lane, self.host().elapsed());
-    }
-
-    /// Executions of this lane that this process saw end per second, over the last minute.
-    pub(super) fn lane_throughput(&self, namespace: &Namespace, lane: &LaneId) -> f64 {
-        self.shared
-            .throughput
-            .per_second(namespace, lane, self.host().elapsed())
-    }
 }
 
 #[cfg(test)]

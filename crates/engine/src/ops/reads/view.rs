@@ -7,10 +7,10 @@ use ff_core::record::{Execution, Suspension};
 use ff_core::state::{BlockingReason, blocking_detail, state_vector};
 use ff_core::view::{ExecutionView, GrantView, StateView, SuspensionView};
 
-use super::scene::Scene;
+use super::environment::Environment;
 
 /// Everything about an execution but its bytes.
-pub(super) fn execution_view(execution: &Execution, scene: &Scene) -> ExecutionView {
+pub(super) fn execution_view(execution: &Execution, environment: &Environment) -> ExecutionView {
     let definition = &execution.definition;
     let attempt = execution.attempt.as_ref();
     let lease = execution.lease();
@@ -22,7 +22,7 @@ pub(super) fn execution_view(execution: &Execution, scene: &Scene) -> ExecutionV
         execution_kind: definition.kind.clone(),
         priority: execution.priority,
         creator_identity: definition.creator.clone(),
-        state: state_view(execution, scene),
+        state: state_view(execution, environment),
         created_at: definition.created_at,
         started_at: attempt.map(|attempt| attempt.started_at),
         completed_at: outcome.map(|outcome| outcome.at),
@@ -53,12 +53,12 @@ pub(super) fn execution_view(execution: &Execution, scene: &Scene) -> ExecutionV
 }
 
 /// Where an execution stands.
-pub(super) fn state_view(execution: &Execution, scene: &Scene) -> StateView {
-    let state_vector = scene.observed_state(execution);
+pub(super) fn state_view(execution: &Execution, environment: &Environment) -> StateView {
+    let state_vector = environment.observed_state(execution);
     StateView {
         public_state: state_vector.public_state,
         state_vector,
-        blocking_detail: detail(execution, scene, state_vector.blocking_reason),
+        blocking_detail: detail(execution, environment, state_vector.blocking_reason),
     }
 }
 
@@ -76,22 +76,22 @@ fn suspension_view(suspension: &Suspension) -> SuspensionView {
 }
 
 /// Why it waits, for a person: what its facts say, unless something around it shows instead.
-fn detail(execution: &Execution, scene: &Scene, shown: BlockingReason) -> Option<String> {
+fn detail(execution: &Execution, environment: &Environment, shown: BlockingReason) -> Option<String> {
     if shown == state_vector(execution).blocking_reason {
         return blocking_detail(execution);
     }
     match shown {
         BlockingReason::PausedByFlowCancel => Some("its flow is cancelled; it is cancelled next".to_owned()),
-        BlockingReason::PausedByPolicy => Some(lane_detail(execution, scene)),
-        BlockingReason::WaitingForCapableWorker => Some(route_detail(execution, scene)),
-        BlockingReason::WaitingForQuota => quota_detail(execution, scene),
+        BlockingReason::PausedByPolicy => Some(lane_detail(execution, environment)),
+        BlockingReason::WaitingForCapableWorker => Some(route_detail(execution, environment)),
+        BlockingReason::WaitingForQuota => quota_detail(execution, environment),
         _ => None,
     }
 }
 
 /// Names the lane and its state.
-pub(super) fn lane_detail(execution: &Execution, scene: &Scene) -> String {
-    let state = match scene.lane(execution) {
+pub(super) fn lane_detail(execution: &Execution, environment: &Environment) -> String {
+    let state = match environment.lane(execution) {
         LaneState::Active => "active",
         LaneState::Paused => "paused",
         LaneState::Draining => "draining",
@@ -101,9 +101,9 @@ pub(super) fn lane_detail(execution: &Execution, scene: &Scene) -> String {
 }
 
 /// Says which workers there are, and what the nearest of them lacks.
-pub(super) fn route_detail(execution: &Execution, scene: &Scene) -> String {
+pub(super) fn route_detail(execution: &Execution, environment: &Environment) -> String {
     let lane = &execution.definition.lane;
-    match scene.nearest_workers(execution).first() {
+    match environment.nearest_workers(execution).first() {
         None => format!("no live worker serves lane {lane}"),
         Some(nearest) if nearest.missing.is_empty() => format!("{} offers all it requires", nearest.instance),
         Some(nearest) => {
@@ -113,9 +113,9 @@ pub(super) fn route_detail(execution: &Execution, scene: &Scene) -> String {
     }
 }
 
-fn quota_detail(execution: &Execution, scene: &Scene) -> Option<String> {
+fn quota_detail(execution: &Execution, environment: &Environment) -> Option<String> {
     let id = execution.definition.policy.quota_policy_id?;
-    Some(match scene.room(execution) {
+    Some(match environment.headroom(execution) {
         None => format!("quota policy {id} does not exist"),
         Some(room) if room.slots == Some(0) => format!("quota policy {id}: all its leases are taken"),
         Some(_) => format!("quota policy {id}: all requests of its window are taken"),

@@ -2,106 +2,91 @@
 
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::submit::{CreateExecution, ParentFence};
-use ff_core::error::{Code, Rejection};
+use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
-use ff_core::machine::flow::{Counts, Loaded};
 use ff_core::machine::member::{self, Membership};
 use ff_core::machine::{Context, Draft, lease};
-use ff_core::record::{CounterKey, Execution, Flow, FlowCounter, RecordKey};
+use ff_core::record::{CounterKey, Execution, FlowCounter, RecordKey};
 
 use crate::engine::{Engine, as_worker};
+use crate::ops::flows::{FlowRead, no_flow};
 
-impl Engine {
-    /// Reads what the flow side of a submission is decided from, too.
-    pub(super) fn load_flow_for(&self, command: &CreateExecution, mut load: Load) -> Load {
-        let Some(flow) = command.flow_id else { return load };
-        let partition = load.partition;
-        let upstreams = command.depends_on.iter().map(|on| on.upstream);
-        let parent = command.parent_fence.map(|parent| parent.execution_id);
-        // An execution of another partition is no member of this flow; the rules say so when they do not find it.
-        let members = upstreams.chain(parent).filter(|id| id.partition() == partition);
-        load.records.extend([RecordKey::Flow(flow), RecordKey::Gate(flow)]);
-        load.records.extend(members.map(RecordKey::Execution));
-        load.records.extend(named_edges(command));
-        load.records.sort_unstable();
-        load.records.dedup();
-        load.with_counters(FlowCounter::all().map(|counter| CounterKey::Flow(flow, counter)))
-    }
+/// Reads what the flow side of a submission is decided from, too.
+pub(super) fn load_flow_for(command: &CreateExecution, mut load: Load) -> Load {
+    let Some(flow) = command.flow_id else { return load };
+    let partition = load.partition;
+    let upstreams = command.depends_on.iter().map(|on| on.upstream);
+    let parent = command.parent_fence.map(|parent| parent.execution_id);
+    // An execution of another partition is no member of this flow; the rules say so when they do not find it.
+    let members = upstreams.chain(parent).filter(|id| id.partition() == partition);
+    load.records.extend([RecordKey::Flow(flow), RecordKey::Gate(flow)]);
+    load.records.extend(members.map(RecordKey::Execution));
+    load.records.extend(named_edges(command));
+    load.records.sort_unstable();
+    load.records.dedup();
+    load.with_counters(FlowCounter::all().map(|counter| CounterKey::Flow(flow, counter)))
+}
 
-    /// Refuses a flow that is not there, or not in the namespace of the submission.
-    pub(super) fn check_flow(&self, command: &CreateExecution, snapshot: &Snapshot) -> Result<()> {
-        match command.flow_id {
-            None => Ok(()),
-            Some(id) => flow_of(command, snapshot, id).map(|_| ()),
-        }
-    }
-
-    /// The circumstances of a submission: a worker that spawns is the one who acts.
-    pub(super) fn submission_context(&self, command: &CreateExecution, snapshot: &Snapshot) -> Context {
-        let context = self.context(snapshot.now);
-        let parent = command
-            .parent_fence
-            .map(|parent| RecordKey::Execution(parent.execution_id));
-        match parent.and_then(|key| snapshot.execution(&key)) {
-            Some(parent) => as_worker(parent, &context),
-            None => context,
-        }
-    }
-
-    /// Makes what `draft` creates a member of its flow. A repetition creates nothing and joins nothing.
-    pub(super) fn join_flow(
-        &self,
-        draft: &mut Draft,
-        command: &CreateExecution,
-        id: ExecutionId,
-        snapshot: &Snapshot,
-        context: &Context,
-    ) -> Result<()> {
-        let Some(flow_id) = command.flow_id.filter(|_| draft.execution(id).is_some()) else {
-            return Ok(());
-        };
-        if let Some(parent) = &command.parent_fence {
-            let spawning = self.parent(snapshot, parent, flow_id)?;
-            lease::spawn(draft, spawning, &parent.fence, flow_id, context)?;
-        }
-        check_edges(command, snapshot)?;
-        let counts = Counts::read(|counter| snapshot.counter(CounterKey::Flow(flow_id, counter)));
-        let membership = Membership {
-            flow: loaded(command, snapshot, flow_id, &counts)?,
-            depends_on: &command.depends_on,
-            upstreams: &upstreams(command, snapshot),
-        };
-        member::join(draft, id, membership, context)
-    }
-
-    fn parent<'s>(&self, snapshot: &'s Snapshot, parent: &ParentFence, flow: FlowId) -> Result<&'s Execution> {
-        let id = parent.execution_id;
-        if id.partition() == snapshot.partition {
-            return self.visible(snapshot, id);
-        }
-        self.check_id(id)?;
-        Err(Code::ExecutionNotInFlow.because(format!("execution {id} is not a member of flow {flow}")))
+/// Refuses a flow that is not there, or not in the namespace of the submission.
+pub(super) fn check_flow(command: &CreateExecution, snapshot: &Snapshot) -> Result<()> {
+    match command.flow_id {
+        None => Ok(()),
+        Some(id) => flow_of(command, snapshot, id).map(|_| ()),
     }
 }
 
-fn loaded<'s>(command: &CreateExecution, snapshot: &'s Snapshot, id: FlowId, counts: &'s Counts) -> Result<Loaded<'s>> {
-    let gate = snapshot.gate(&RecordKey::Gate(id)).ok_or_else(|| no_flow(id))?;
-    Ok(Loaded {
-        flow: flow_of(command, snapshot, id)?,
-        gate: gate.state,
-        counts,
-    })
+/// The circumstances of a submission: a worker that spawns is the one who acts.
+pub(super) fn submission_context(engine: &Engine, command: &CreateExecution, snapshot: &Snapshot) -> Context {
+    let context = engine.context(snapshot.now);
+    let parent = command
+        .parent_fence
+        .map(|parent| RecordKey::Execution(parent.execution_id));
+    match parent.and_then(|key| snapshot.execution(&key)) {
+        Some(parent) => as_worker(parent, &context),
+        None => context,
+    }
 }
 
-fn flow_of<'s>(command: &CreateExecution, snapshot: &'s Snapshot, id: FlowId) -> Result<&'s Flow> {
-    let flow = snapshot.flow(&RecordKey::Flow(id));
-    let there = |flow: &&Flow| flow.namespace == command.namespace && !flow.deleting;
-    flow.filter(there).ok_or_else(|| no_flow(id))
+/// Makes what `draft` creates a member of its flow. A repetition creates nothing and joins nothing.
+pub(super) fn join_flow(
+    engine: &Engine,
+    draft: &mut Draft,
+    command: &CreateExecution,
+    id: ExecutionId,
+    snapshot: &Snapshot,
+    context: &Context,
+) -> Result<()> {
+    let Some(flow_id) = command.flow_id.filter(|_| draft.execution(id).is_some()) else {
+        return Ok(());
+    };
+    if let Some(parent) = &command.parent_fence {
+        let spawning = spawning(engine, snapshot, parent, flow_id)?;
+        lease::spawn(draft, spawning, &parent.fence, flow_id, context)?;
+    }
+    check_edges(command, snapshot)?;
+    let read = flow_of(command, snapshot, flow_id)?;
+    let membership = Membership {
+        flow: read.loaded(),
+        depends_on: &command.depends_on,
+        upstreams: &upstreams(command, snapshot),
+    };
+    member::join(draft, id, membership, context)
 }
 
-fn no_flow(id: FlowId) -> Rejection {
-    Code::FlowNotFound.because(format!("flow {id} does not exist"))
+/// The execution that spawns this one.
+fn spawning<'s>(engine: &Engine, snapshot: &'s Snapshot, parent: &ParentFence, flow: FlowId) -> Result<&'s Execution> {
+    let id = parent.execution_id;
+    if id.partition() == snapshot.partition {
+        return engine.visible(snapshot, id);
+    }
+    engine.check_id(id)?;
+    Err(Code::ExecutionNotInFlow.because(format!("execution {id} is not a member of flow {flow}")))
+}
+
+fn flow_of<'s>(command: &CreateExecution, snapshot: &'s Snapshot, id: FlowId) -> Result<FlowRead<'s>> {
+    let is_there = |read: &FlowRead<'_>| read.flow.namespace == command.namespace && !read.flow.deleting;
+    FlowRead::of(snapshot, id).filter(is_there).ok_or_else(|| no_flow(id))
 }
 
 fn upstreams<'s>(command: &CreateExecution, snapshot: &'s Snapshot) -> Vec<&'s Execution> {

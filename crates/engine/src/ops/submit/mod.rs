@@ -2,18 +2,20 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `place` | which id and partition a submission gets |
+//! | `assigned_id` | which id and partition a submission gets |
 //! | `create` | one submission, from looking for a repetition to the commit |
 //! | `member` | what a submission into a flow needs besides |
 //! | `batch` | many at once |
 
+mod assigned_id;
 mod batch;
 mod create;
 mod member;
-mod place;
+
+pub(crate) use batch::create_executions;
+pub(crate) use create::create_execution;
 
 use ff_core::command::operator::{Changed, SetTags, Tagged};
-use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::machine::operator;
@@ -22,16 +24,6 @@ use ff_core::record::BlobKey;
 
 use crate::engine::Engine;
 use crate::fault::internal;
-
-pub(crate) async fn create_execution(engine: &Engine, command: CreateExecution) -> Result<Created> {
-    engine.check_submission(&command)?;
-    let place = engine.place(&command, engine.store_time().await?)?;
-    engine.submit(&command, place).await
-}
-
-pub(crate) async fn create_executions(engine: &Engine, commands: Vec<CreateExecution>) -> Result<Vec<Result<Created>>> {
-    engine.submit_batch(&commands).await
-}
 
 pub(crate) async fn set_tags(engine: &Engine, command: On<ExecutionId, SetTags>) -> Result<Changed> {
     engine

@@ -27,13 +27,13 @@ const NEAREST_MAX: usize = 5;
 
 /// Lanes, workers, gates and quotas around some executions, as they were read for one answer.
 #[derive(Default)]
-pub(super) struct Scene {
+pub(super) struct Environment {
     now: Timestamp,
     gates: Gates,
     lanes: BTreeMap<(Namespace, LaneId), LaneState>,
     workers: BTreeMap<Namespace, Arc<[Worker]>>,
     /// `None`: the policy is not there any more.
-    rooms: BTreeMap<QuotaPolicyId, Option<Room>>,
+    headrooms: BTreeMap<QuotaPolicyId, Option<Room>>,
 }
 
 /// Gates of flows.
@@ -52,82 +52,84 @@ pub(super) fn gates_in(snapshot: &Snapshot) -> Gates {
         .collect()
 }
 
-impl Engine {
-    /// What may be in the way of `executions` besides their own facts. Only what those leave eligible is worth a question,
-    /// and everything is asked for once.
-    pub(super) async fn scene(&self, executions: &[&Execution], gates: Gates) -> Result<Scene> {
-        let is_eligible =
-            |execution: &Execution| state_vector(execution).eligibility_state == EligibilityState::EligibleNow;
-        let eligible: Vec<&Execution> = executions.iter().copied().filter(|found| is_eligible(found)).collect();
-        self.whole_scene(&eligible, gates).await
-    }
+/// What may be in the way of `executions` besides their own facts. Only what those leave eligible is worth a question,
+/// and everything is asked for once.
+pub(super) async fn environment_of_eligible(
+    engine: &Engine,
+    executions: &[&Execution],
+    gates: Gates,
+) -> Result<Environment> {
+    let is_eligible =
+        |execution: &Execution| state_vector(execution).eligibility_state == EligibilityState::EligibleNow;
+    let eligible: Vec<&Execution> = executions.iter().copied().filter(|found| is_eligible(found)).collect();
+    environment_of(engine, &eligible, gates).await
+}
 
-    /// The same, whatever the facts of the executions say.
-    pub(super) async fn whole_scene(&self, executions: &[&Execution], gates: Gates) -> Result<Scene> {
-        if executions.is_empty() {
-            return Ok(Scene::default());
-        }
-        let definitions = || executions.iter().map(|execution| &execution.definition);
-        let lanes = definitions().map(|definition| (definition.namespace.clone(), definition.lane.clone()));
-        let namespaces = definitions().map(|definition| definition.namespace.clone());
-        let quotas = definitions().filter_map(|definition| definition.policy.quota_policy_id);
-        Ok(Scene {
-            gates: self.with_gates_of(executions, gates).await?,
-            lanes: self.lane_states(lanes.collect()).await?,
-            workers: self.workers_of(namespaces.collect()).await?,
-            rooms: self.rooms(quotas.collect()).await?,
-            now: self.store_time().await?,
-        })
+/// The same, whatever the facts of the executions say.
+pub(super) async fn environment_of(engine: &Engine, executions: &[&Execution], gates: Gates) -> Result<Environment> {
+    if executions.is_empty() {
+        return Ok(Environment::default());
     }
+    let definitions = || executions.iter().map(|execution| &execution.definition);
+    let lanes = definitions().map(|definition| (definition.namespace.clone(), definition.lane.clone()));
+    let namespaces = definitions().map(|definition| definition.namespace.clone());
+    let quotas = definitions().filter_map(|definition| definition.policy.quota_policy_id);
+    Ok(Environment {
+        gates: with_gates_of(engine, executions, gates).await?,
+        lanes: lane_states(engine, lanes.collect()).await?,
+        workers: workers_of(engine, namespaces.collect()).await?,
+        headrooms: headrooms(engine, quotas.collect()).await?,
+        now: engine.store_time().await?,
+    })
+}
 
-    async fn with_gates_of(&self, executions: &[&Execution], mut gates: Gates) -> Result<Gates> {
-        let flow_of = |execution: &&Execution| Some((execution.definition.flow?, execution.id.partition()));
-        let unknown = executions
-            .iter()
-            .filter_map(flow_of)
-            .filter(|(flow, _)| !gates.contains_key(flow));
-        let unknown: BTreeSet<(FlowId, Partition)> = unknown.collect();
-        let loads = unknown
-            .into_iter()
-            .map(|(flow, partition)| self.store().load(Load::records(partition, [RecordKey::Gate(flow)])));
-        for snapshot in try_join_all(loads.collect::<Vec<_>>()).await? {
-            gates.extend(gates_in(&snapshot));
-        }
-        Ok(gates)
+async fn with_gates_of(engine: &Engine, executions: &[&Execution], mut gates: Gates) -> Result<Gates> {
+    let flow_of = |execution: &&Execution| Some((execution.definition.flow?, execution.id.partition()));
+    let unknown = executions
+        .iter()
+        .filter_map(flow_of)
+        .filter(|(flow, _)| !gates.contains_key(flow));
+    let unknown: BTreeSet<(FlowId, Partition)> = unknown.collect();
+    let loads = unknown
+        .into_iter()
+        .map(|(flow, partition)| engine.store().load(Load::records(partition, [RecordKey::Gate(flow)])));
+    for snapshot in try_join_all(loads.collect::<Vec<_>>()).await? {
+        gates.extend(gates_in(&snapshot));
     }
+    Ok(gates)
+}
 
-    async fn lane_states(
-        &self,
-        lanes: BTreeSet<(Namespace, LaneId)>,
-    ) -> Result<BTreeMap<(Namespace, LaneId), LaneState>> {
-        let states = lanes.iter().map(|(namespace, lane)| self.lane_state(namespace, lane));
-        let states = try_join_all(states.collect::<Vec<_>>()).await?;
-        Ok(lanes.into_iter().zip(states).collect())
-    }
+async fn lane_states(
+    engine: &Engine,
+    lanes: BTreeSet<(Namespace, LaneId)>,
+) -> Result<BTreeMap<(Namespace, LaneId), LaneState>> {
+    let states = lanes.iter().map(|(namespace, lane)| engine.lane_state(namespace, lane));
+    let states = try_join_all(states.collect::<Vec<_>>()).await?;
+    Ok(lanes.into_iter().zip(states).collect())
+}
 
-    async fn workers_of(&self, namespaces: BTreeSet<Namespace>) -> Result<BTreeMap<Namespace, Arc<[Worker]>>> {
-        let workers = namespaces.iter().map(|namespace| self.live_workers(namespace));
-        let workers = try_join_all(workers.collect::<Vec<_>>()).await?;
-        Ok(namespaces.into_iter().zip(workers).collect())
-    }
+async fn workers_of(engine: &Engine, namespaces: BTreeSet<Namespace>) -> Result<BTreeMap<Namespace, Arc<[Worker]>>> {
+    let workers = namespaces.iter().map(|namespace| engine.live_workers(namespace));
+    let workers = try_join_all(workers.collect::<Vec<_>>()).await?;
+    Ok(namespaces.into_iter().zip(workers).collect())
+}
 
-    async fn rooms(&self, quotas: BTreeSet<QuotaPolicyId>) -> Result<BTreeMap<QuotaPolicyId, Option<Room>>> {
-        let rooms = quotas.iter().map(|id| self.room(*id));
-        let rooms = try_join_all(rooms.collect::<Vec<_>>()).await?;
-        Ok(quotas.into_iter().zip(rooms).collect())
-    }
+async fn headrooms(engine: &Engine, quotas: BTreeSet<QuotaPolicyId>) -> Result<BTreeMap<QuotaPolicyId, Option<Room>>> {
+    let found = quotas.iter().map(|id| headroom(engine, *id));
+    let found = try_join_all(found.collect::<Vec<_>>()).await?;
+    Ok(quotas.into_iter().zip(found).collect())
+}
 
-    async fn room(&self, id: QuotaPolicyId) -> Result<Option<Room>> {
-        match self.store().quota(QuotaCall::Room(id)).await?.1 {
-            Ok(QuotaAnswer::Room(room)) => Ok(Some(room)),
-            Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
-            Err(refused) => Err(refused),
-            Ok(_) => Err(internal("a question for room was answered with something else")),
-        }
+async fn headroom(engine: &Engine, id: QuotaPolicyId) -> Result<Option<Room>> {
+    match engine.store().quota(QuotaCall::Room(id)).await?.1 {
+        Ok(QuotaAnswer::Room(room)) => Ok(Some(room)),
+        Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
+        Err(refused) => Err(refused),
+        Ok(_) => Err(internal("a question for room was answered with something else")),
     }
 }
 
-impl Scene {
+impl Environment {
     /// The state of an execution as it shows from here.
     ///
     /// A promise stands whatever closes after it was made: the slot of a granted execution is its own, and a paused lane
@@ -158,10 +160,10 @@ impl Scene {
         self.gates.get(&execution.definition.flow?).copied()
     }
 
-    /// The room its quota has; `None` when it has no quota, or one that is not there.
-    pub(super) fn room(&self, execution: &Execution) -> Option<Room> {
+    /// How much more its quota admits; `None` when it has no quota, or one that is not there.
+    pub(super) fn headroom(&self, execution: &Execution) -> Option<Room> {
         let quota = execution.definition.policy.quota_policy_id?;
-        self.rooms.get(&quota).copied().flatten()
+        self.headrooms.get(&quota).copied().flatten()
     }
 
     /// Whether its quota has no room for it. A policy that is not there admits nobody: its limits are lost, not lifted.
@@ -172,7 +174,7 @@ impl Scene {
         let continues = execution
             .runnable()
             .map_or(execution.has_run(), |runnable| runnable.next_claim.continues);
-        self.room(execution).is_none_or(|mut room| !room.take(continues))
+        self.headroom(execution).is_none_or(|mut room| !room.take(continues))
     }
 
     /// Live workers of its lane.
