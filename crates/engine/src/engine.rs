@@ -22,7 +22,7 @@ use crate::host::Host;
 use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
 use crate::mint;
-use crate::ops::{Parked, Throughput};
+use crate::ops::{Throughput, WaitingReads};
 use crate::pump::Pump;
 use crate::pump::follow_up::Walks;
 use crate::record_locks::RecordLocks;
@@ -64,7 +64,7 @@ pub(crate) struct Shared {
     /// Where follow-up work of this process goes on.
     pub(crate) walks: Walks,
     /// Reads that wait for something to happen.
-    pub(crate) parked: Parked,
+    pub(crate) waiting_reads: WaitingReads,
     /// What ended lately.
     pub(crate) throughput: Throughput,
     /// What runs in the background.
@@ -277,7 +277,7 @@ impl Engine {
                 causes: Causes::default(),
                 pump: Pump::default(),
                 walks: Walks::default(),
-                parked: Parked::default(),
+                waiting_reads: WaitingReads::default(),
                 throughput: Throughput::default(),
                 lifecycle: Lifecycle::default(),
             }),

@@ -13,4 +13,4 @@ pub(crate) mod work;
 pub(crate) mod workers;
 
 pub(crate) use crate::scheduler::claims;
-pub(crate) use reads::{Parked, Throughput};
+pub(crate) use reads::{Throughput, WaitingReads};

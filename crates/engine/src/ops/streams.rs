@@ -118,7 +118,7 @@ fn check_limit(limit: Option<usize>) -> Result<usize> {
     PageRequest { cursor: None, limit }.limit()
 }
 
-/// Whichever rings first.
+/// Whichever wakes first.
 async fn first(one: OwnedNotified, other: Option<OwnedNotified>) {
     let Some(other) = other else { return one.await };
     match select(std::pin::pin!(one), std::pin::pin!(other)).await {

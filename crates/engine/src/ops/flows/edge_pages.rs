@@ -14,9 +14,9 @@ use crate::fault::internal;
 /// Members looked at for one page, which may therefore be short.
 const MEMBERS_PER_PAGE_MAX: usize = 128;
 
-/// A place among the edges of a flow.
+/// Where among the edges of a flow a page ended.
 #[derive(Default, Serialize, Deserialize)]
-struct Place {
+struct EdgePosition {
     /// After which the listing of members goes on.
     members: Option<String>,
     /// The member whose edges come next: those before it are done.
@@ -29,9 +29,9 @@ pub(crate) async fn list_edges(engine: &Engine, request: On<FlowId, PageRequest>
     let On { id, command } = request;
     engine.read_flow(id).await?;
     let scope = format!("flow {id} edges");
-    let place = match &command.cursor {
-        None => Place::default(),
-        Some(signed) => place_of(&engine.open_signed(signed, &scope).await?)?,
+    let position = match &command.cursor {
+        None => EdgePosition::default(),
+        Some(signed) => position_of(&engine.open_signed(signed, &scope).await?)?,
     };
     let mut walk = Walk {
         engine,
@@ -39,10 +39,10 @@ pub(crate) async fn list_edges(engine: &Engine, request: On<FlowId, PageRequest>
         limit: command.limit()?,
         edges: Vec::new(),
     };
-    let next = match walk.on(place).await? {
+    let next = match walk.on(position).await? {
         None => None,
-        Some(place) => {
-            let state = serde_json::to_vec(&place).map_err(|error| internal(&error.to_string()))?;
+        Some(position) => {
+            let state = serde_json::to_vec(&position).map_err(|error| internal(&error.to_string()))?;
             Some(engine.sign(&scope, &state).await?)
         }
     };
@@ -52,7 +52,7 @@ pub(crate) async fn list_edges(engine: &Engine, request: On<FlowId, PageRequest>
     })
 }
 
-fn place_of(state: &[u8]) -> Result<Place> {
+fn position_of(state: &[u8]) -> Result<EdgePosition> {
     let invalid = |_| Code::InvalidCursor.because("the cursor is not one of this listing; start without one");
     serde_json::from_slice(state).map_err(invalid)
 }
@@ -66,13 +66,13 @@ struct Walk<'e> {
 }
 
 impl Walk<'_> {
-    /// Goes on from `place` and answers where the next page does.
-    async fn on(&mut self, place: Place) -> Result<Option<Place>> {
-        let Place {
+    /// Goes on from `position` and answers where the next page does.
+    async fn on(&mut self, position: EdgePosition) -> Result<Option<EdgePosition>> {
+        let EdgePosition {
             members,
             upstream: started,
             mut edges,
-        } = place;
+        } = position;
         let listing = Listing::Members {
             flow_id: self.flow_id,
             open_only: false,
@@ -85,16 +85,16 @@ impl Walk<'_> {
             // Deleted meanwhile, it would leave its place to another member.
             let after = edges.take().filter(|_| started == Some(upstream));
             if let Full::At(edges) = self.edges_from(upstream, after).await? {
-                return Ok(Some(Place {
+                return Ok(Some(EdgePosition {
                     members,
                     upstream: Some(upstream),
                     edges,
                 }));
             }
         }
-        Ok(further.map(|Cursor(members)| Place {
+        Ok(further.map(|Cursor(members)| EdgePosition {
             members: Some(members),
-            ..Place::default()
+            ..EdgePosition::default()
         }))
     }
 

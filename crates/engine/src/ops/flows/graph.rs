@@ -13,7 +13,7 @@ use ff_core::name::LaneId;
 use ff_core::record::RecordKey;
 
 use super::create;
-use super::site::Site;
+use super::existing_part::ExistingPart;
 use crate::engine::Engine;
 use crate::transact::Decision;
 
@@ -35,12 +35,12 @@ pub(crate) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Re
             ..command.flow.definition
         },
     };
-    let site = builder.look().await?;
-    let missing = builder.plan.missing(&builder.part, &site.found())?;
+    let existing = builder.look().await?;
+    let missing = builder.plan.missing(&builder.part, &existing.found())?;
     if !missing.is_empty() {
-        builder.add(&missing, &site).await?;
+        builder.add(&missing, &existing).await?;
     }
-    if command.open && !(missing.is_empty() && site.was_opened()) {
+    if command.open && !(missing.is_empty() && existing.was_opened()) {
         super::open_flow(engine, flow_id).await?;
     }
     Ok(GraphCreated {
@@ -62,28 +62,28 @@ struct Builder<'e> {
 
 impl Builder<'_> {
     /// What is there before anything is written.
-    async fn look(&self) -> Result<Site> {
+    async fn look(&self) -> Result<ExistingPart> {
         let flow_id = self.part.flow_id;
-        let site = Site::look(self.engine, flow_id, &self.plan.chunks).await?;
-        let existing = site.snapshot.flow(&RecordKey::Flow(flow_id));
+        let existing = ExistingPart::look(self.engine, flow_id, &self.plan.chunks).await?;
+        let flow = existing.snapshot.flow(&RecordKey::Flow(flow_id));
         flow::create(
-            existing,
+            flow,
             flow_id,
             &self.definition,
-            &self.engine.context(site.snapshot.now),
+            &self.engine.context(existing.snapshot.now),
         )?;
-        Ok(site)
+        Ok(existing)
     }
 
     /// Writes what is missing, or refuses all of it.
-    async fn add(&self, missing: &[Chunk], site: &Site) -> Result<()> {
-        if let Some(read) = site.flow() {
+    async fn add(&self, missing: &[Chunk], existing: &ExistingPart) -> Result<()> {
+        if let Some(read) = existing.flow() {
             graph::check_assembling(read.loaded())?;
         }
-        let lanes = self.check_members(missing, site).await?;
-        site.check_acyclic(self.engine, missing).await?;
+        let lanes = self.check_members(missing, existing).await?;
+        existing.check_acyclic(self.engine, missing).await?;
         create::create_under(self.engine, self.part.flow_id, &self.definition).await?;
-        let mut checked = site.flow().map_or(0, |read| read.flow.graph_revision);
+        let mut checked = existing.flow().map_or(0, |read| read.flow.graph_revision);
         for chunk in missing {
             checked = self.write(chunk, &lanes, checked).await?;
         }
@@ -91,9 +91,9 @@ impl Builder<'_> {
     }
 
     /// Refuses members that could not be submitted, before anything is written.
-    async fn check_members(&self, missing: &[Chunk], site: &Site) -> Result<Lanes> {
+    async fn check_members(&self, missing: &[Chunk], existing: &ExistingPart) -> Result<Lanes> {
         let mut lanes = Lanes::new();
-        let context = self.engine.context(site.snapshot.now);
+        let context = self.engine.context(existing.snapshot.now);
         for position in missing.iter().flat_map(Chunk::creates) {
             let member = &self.part.members[position];
             let submission = &member.submission;
@@ -126,28 +126,29 @@ impl Builder<'_> {
         let known = self.known(lanes);
         let locked = engine.lock(RecordKey::Flow(flow_id)).await;
         let decide = || async {
-            let mut site = Site::of(flow_id, locked.look(Site::load(engine, flow_id, chunk)).await?);
-            let read = engine.visible_flow(&site.snapshot, flow_id)?;
+            let mut existing =
+                ExistingPart::of(flow_id, locked.look(ExistingPart::load(engine, flow_id, chunk)).await?);
+            let read = engine.visible_flow(&existing.snapshot, flow_id)?;
             let graph_revision = read.flow.graph_revision;
             if graph_revision != checked {
-                site.survey(engine, std::slice::from_ref(chunk)).await?;
+                existing.read_other_edges(engine, std::slice::from_ref(chunk)).await?;
             }
-            let missing = chunk.missing(&self.part, &site.found())?;
+            let missing = chunk.missing(&self.part, &existing.found())?;
             if graph_revision != checked {
-                site.check_acyclic(engine, std::slice::from_ref(&missing)).await?;
+                existing.check_acyclic(engine, std::slice::from_ref(&missing)).await?;
             }
-            let read = engine.visible_flow(&site.snapshot, flow_id)?;
+            let read = engine.visible_flow(&existing.snapshot, flow_id)?;
             let executions = chunk.executions();
             let executions: Vec<_> = executions
                 .iter()
-                .filter_map(|id| site.snapshot.execution(&RecordKey::Execution(*id)))
+                .filter_map(|id| existing.snapshot.execution(&RecordKey::Execution(*id)))
                 .collect();
             let loaded = ChunkLoaded {
                 flow: read.loaded(),
                 executions: &executions,
                 known: &known,
             };
-            let context = engine.context_of_flow(&site.snapshot, &read);
+            let context = engine.context_of_flow(&existing.snapshot, &read);
             let outcome = if graph_revision == checked {
                 checked + missing.dependencies().count() as u64
             } else {
@@ -157,7 +158,7 @@ impl Builder<'_> {
                 outcome,
                 draft: graph::draft(&missing, &self.part, loaded, &context)?,
             };
-            Ok(Decision::Commit(site.snapshot, step))
+            Ok(Decision::Commit(existing.snapshot, step))
         };
         locked.transact(decide).await
     }

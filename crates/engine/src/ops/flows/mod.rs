@@ -5,7 +5,7 @@
 //! | here | open_flow, set_edge_group_policy, set_tags, delete_flow: one rule about one record |
 //! | `create` | create_flow |
 //! | `graph` | create_flow_graph |
-//! | `site` | what of a graph is there before it is created |
+//! | `existing_part` | what of a graph is there before it is created |
 //! | `members` | add_execution_to_flow |
 //! | `edges` | stage_dependency_edge, apply_dependency_to_child |
 //! | `cancel` | cancel_flow |
@@ -19,11 +19,11 @@ mod consequences;
 mod create;
 mod edge_pages;
 mod edges;
+mod existing_part;
 mod graph;
 mod loaded;
 mod members;
 mod read;
-mod site;
 
 pub(crate) use loaded::{FlowRead, no_flow};
 

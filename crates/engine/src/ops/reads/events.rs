@@ -1,4 +1,4 @@
-//! events: what happened, after a cursor, parking until there is something.
+//! events: what happened, after a cursor, waiting until there is something.
 
 use ff_backend::Error;
 use ff_backend::query::{FeedStart, Listing, Page};

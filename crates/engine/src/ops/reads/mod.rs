@@ -40,4 +40,4 @@ pub(crate) use wait::wait_for_end;
 pub(crate) use history::attempt_in;
 pub(crate) use list::execution_views;
 pub(crate) use throughput::Throughput;
-pub(crate) use watch::Parked;
+pub(crate) use watch::WaitingReads;

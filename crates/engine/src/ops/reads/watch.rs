@@ -28,9 +28,9 @@ use crate::engine::Engine;
 /// The longest a read may wait.
 const WAIT_MAX: Millis = Millis::from_secs(30);
 /// Reads that wait at the same time in one process.
-const PARKED_MAX: usize = 20_000;
+const WAITING_MAX: usize = 20_000;
 /// Reads of one key that wait at the same time.
-const PARKED_PER_KEY_MAX: usize = 2_000;
+const WAITING_PER_KEY_MAX: usize = 2_000;
 /// The longest pause between a wake-up and the look that follows it.
 const PAUSE_MAX: Duration = Duration::from_millis(80);
 /// The pause after the second wake-up that led to nothing; it doubles from there.
@@ -38,7 +38,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(5);
 
 /// How many reads wait.
 #[derive(Default)]
-pub(crate) struct Parked {
+pub(crate) struct WaitingReads {
     counts: Mutex<Counts>,
 }
 
@@ -48,22 +48,22 @@ struct Counts {
     by_key: BTreeMap<Identity, usize>,
 }
 
-/// The right to wait; given back when dropped.
-struct Place<'p> {
-    parked: &'p Parked,
+/// The permission to wait; given back when dropped.
+struct WaitPermit<'p> {
+    waiting: &'p WaitingReads,
     key: Option<Identity>,
 }
 
-impl Parked {
-    /// A place for one more, if there is one. Who has no key counts only among all.
-    fn take(&self, actor: &Actor) -> Option<Place<'_>> {
+impl WaitingReads {
+    /// A permit for one more, if there is one left. Who has no key counts only among all.
+    fn take(&self, actor: &Actor) -> Option<WaitPermit<'_>> {
         let key = match actor {
             Actor::Client(identity) => Some(identity.clone()),
             Actor::Worker(_) | Actor::Engine | Actor::Anonymous => None,
         };
         let mut counts = self.counts();
         let of_key = key.as_ref().and_then(|key| counts.by_key.get(key)).copied();
-        if counts.all >= PARKED_MAX || of_key.unwrap_or(0) >= PARKED_PER_KEY_MAX {
+        if counts.all >= WAITING_MAX || of_key.unwrap_or(0) >= WAITING_PER_KEY_MAX {
             return None;
         }
         counts.all += 1;
@@ -71,7 +71,7 @@ impl Parked {
             *counts.by_key.entry(key.clone()).or_default() += 1;
         }
         drop(counts);
-        Some(Place { parked: self, key })
+        Some(WaitPermit { waiting: self, key })
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -79,9 +79,9 @@ impl Parked {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaitPermit<'_> {
     fn drop(&mut self) {
-        let mut counts = self.parked.counts();
+        let mut counts = self.waiting.counts();
         counts.all -= 1;
         let Some(key) = &self.key else { return };
         if let Some(of_key) = counts.by_key.get_mut(key) {
@@ -97,8 +97,8 @@ impl Drop for Place<'_> {
 pub(crate) struct Watch<'e> {
     engine: &'e Engine,
     until: Duration,
-    place: Option<Place<'e>>,
-    rings: u32,
+    permit: Option<WaitPermit<'e>>,
+    wake_ups: u32,
     over: bool,
 }
 
@@ -111,8 +111,8 @@ impl Engine {
         Ok(Watch {
             engine: self,
             until: self.host().elapsed() + Duration::from_millis(wait.as_millis()),
-            place: None,
-            rings: 0,
+            permit: None,
+            wake_ups: 0,
             over: false,
         })
     }
@@ -129,7 +129,7 @@ impl Watch<'_> {
         if self.over || left.is_zero() || self.engine.is_stopping() {
             return Ok(false);
         }
-        self.park()?;
+        self.take_permit()?;
         let nap = left.min(self.engine.shared.config.liveness_interval);
         match select(pin!(wake), host.sleep(nap)).await {
             Either::Left(_) => self.pause().await,
@@ -138,20 +138,20 @@ impl Watch<'_> {
         Ok(true)
     }
 
-    fn park(&mut self) -> Result<()> {
-        if self.place.is_none() {
-            let place = self.engine.shared.parked.take(&self.engine.caller.actor);
+    fn take_permit(&mut self) -> Result<()> {
+        if self.permit.is_none() {
+            let permit = self.engine.shared.waiting_reads.take(&self.engine.caller.actor);
             let full = || Code::TooManyStreams.because("too many reads wait already; try again later");
-            self.place = Some(place.ok_or_else(full)?);
+            self.permit = Some(permit.ok_or_else(full)?);
         }
         Ok(())
     }
 
     /// A wake-up may be for what concerns somebody else. Whoever was woken for nothing lets some of them come together.
     async fn pause(&mut self) {
-        self.rings += 1;
-        if self.rings > 1 {
-            let doubled = PAUSE_FIRST.saturating_mul(1 << (self.rings - 2).min(8));
+        self.wake_ups += 1;
+        if self.wake_ups > 1 {
+            let doubled = PAUSE_FIRST.saturating_mul(1 << (self.wake_ups - 2).min(8));
             self.engine.host().sleep(doubled.min(PAUSE_MAX)).await;
         }
     }
@@ -176,20 +176,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_ring_between_the_look_and_the_wait_is_heard() {
+    async fn a_wake_up_between_the_look_and_the_wait_is_heard() {
         let engine = engine(&Arc::new(VirtualHost::new(1)));
         let waiter = engine.shared.feeds.join(Partition::flow(0));
         let mut watch = engine.watch(WAIT_MAX).unwrap();
         let wake = waiter.next_wake();
         engine.feed_grew(Partition::flow(0));
         assert!(watch.wait(wake).await.unwrap());
-        assert_eq!(engine.shared.parked.counts().all, 1);
+        assert_eq!(engine.shared.waiting_reads.counts().all, 1);
         drop(watch);
-        assert_eq!(engine.shared.parked.counts().all, 0);
+        assert_eq!(engine.shared.waiting_reads.counts().all, 0);
     }
 
     #[tokio::test]
-    async fn rings_that_never_stop_do_not_keep_a_read_beyond_its_time() {
+    async fn wake_ups_that_never_stop_do_not_keep_a_read_beyond_its_time() {
         let host = Arc::new(VirtualHost::new(1));
         let engine = engine(&host);
         let mut watch = engine.watch(Millis::from_secs(1)).unwrap();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lost_ring_is_made_up_for() {
+    async fn a_lost_wake_up_is_made_up_for() {
         let host = Arc::new(VirtualHost::new(1));
         let engine = engine(&host);
         let mut watch = engine.watch(Millis::from_secs(15)).unwrap();
@@ -219,24 +219,26 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_park_only_so_many_reads_and_gets_their_places_back() {
-        let parked = Parked::default();
-        let places: Vec<_> = (0..PARKED_PER_KEY_MAX)
-            .map_while(|_| parked.take(&client("a")))
+    fn a_key_may_keep_only_so_many_reads_waiting_and_gets_their_permits_back() {
+        let waiting = WaitingReads::default();
+        let permits: Vec<_> = (0..WAITING_PER_KEY_MAX)
+            .map_while(|_| waiting.take(&client("a")))
             .collect();
-        assert_eq!(places.len(), PARKED_PER_KEY_MAX);
-        assert!(parked.take(&client("a")).is_none());
-        assert!(parked.take(&client("b")).is_some());
-        drop(places);
-        assert!(parked.take(&client("a")).is_some());
-        assert!(parked.counts().by_key.is_empty());
+        assert_eq!(permits.len(), WAITING_PER_KEY_MAX);
+        assert!(waiting.take(&client("a")).is_none());
+        assert!(waiting.take(&client("b")).is_some());
+        drop(permits);
+        assert!(waiting.take(&client("a")).is_some());
+        assert!(waiting.counts().by_key.is_empty());
     }
 
     #[test]
-    fn a_process_parks_only_so_many_reads() {
-        let parked = Parked::default();
-        let places: Vec<_> = (0..=PARKED_MAX).map_while(|_| parked.take(&Actor::Anonymous)).collect();
-        assert_eq!(places.len(), PARKED_MAX);
-        assert!(parked.take(&client("a")).is_none());
+    fn a_process_keeps_only_so_many_reads_waiting() {
+        let waiting = WaitingReads::default();
+        let permits: Vec<_> = (0..=WAITING_MAX)
+            .map_while(|_| waiting.take(&Actor::Anonymous))
+            .collect();
+        assert_eq!(permits.len(), WAITING_MAX);
+        assert!(waiting.take(&client("a")).is_none());
     }
 }

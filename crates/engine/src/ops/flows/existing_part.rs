@@ -1,4 +1,4 @@
-//! What of a part of a graph is in its flow already, and what stands around it.
+//! What of a part of a graph is in its flow already, and the edges around it.
 
 use std::collections::BTreeSet;
 
@@ -16,22 +16,22 @@ use super::edges::{edges_from, edges_of};
 use crate::engine::Engine;
 use crate::snapshots::merge;
 
-/// A flow with what was found of a part.
-pub(super) struct Site {
+/// What the store has of a part of a graph, and of the flow it goes to.
+pub(super) struct ExistingPart {
     flow_id: FlowId,
     pub(super) snapshot: Snapshot,
     /// Edges whose ids do not follow from what they join.
     inbound: Vec<Edge>,
 }
 
-impl Site {
+impl ExistingPart {
     /// Looks for everything these chunks add. Where there are no members, there are no edges into them.
     pub(super) async fn look(engine: &Engine, flow_id: FlowId, chunks: &[Chunk]) -> Result<Self> {
         let mut load = engine.load_of_flow(flow_id);
         let members: BTreeSet<_> = chunks.iter().flat_map(Chunk::members).collect();
         load.records.extend(members.into_iter().map(RecordKey::Execution));
-        let mut site = Self::of(flow_id, engine.store().load(load).await?);
-        let there = |id| site.snapshot.execution(&RecordKey::Execution(id)).is_some();
+        let mut existing = Self::of(flow_id, engine.store().load(load).await?);
+        let there = |id| existing.snapshot.execution(&RecordKey::Execution(id)).is_some();
         let edges: Vec<_> = chunks
             .iter()
             .flat_map(Chunk::dependencies)
@@ -39,11 +39,11 @@ impl Site {
             .map(edge_key)
             .collect();
         for keys in edges.chunks(PAGE_MAX) {
-            let load = Load::records(site.snapshot.partition, keys);
-            merge(&mut site.snapshot, engine.store().load(load).await?);
+            let load = Load::records(existing.snapshot.partition, keys);
+            merge(&mut existing.snapshot, engine.store().load(load).await?);
         }
-        site.survey(engine, chunks).await?;
-        Ok(site)
+        existing.read_other_edges(engine, chunks).await?;
+        Ok(existing)
     }
 
     /// What was found of a chunk, and nothing else yet.
@@ -71,7 +71,7 @@ impl Site {
 
     /// Looks for the other edges of members that are there and lack some: one of them may join the same two members under
     /// an id it was given, or hand its result over under the same name.
-    pub(super) async fn survey(&mut self, engine: &Engine, chunks: &[Chunk]) -> Result<()> {
+    pub(super) async fn read_other_edges(&mut self, engine: &Engine, chunks: &[Chunk]) -> Result<()> {
         let lacking: BTreeSet<_> = chunks
             .iter()
             .flat_map(Chunk::dependencies)
