@@ -7,7 +7,7 @@ use ff_core::command::quota::{
 };
 use ff_core::error::Rejection;
 use ff_core::id::{GrantId, QuotaPolicyId};
-use ff_core::machine::admission::{Release, Room};
+use ff_core::machine::admission::{Headroom, Release};
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::Slot;
@@ -66,8 +66,8 @@ pub enum QuotaCall {
         /// At most this many, at least 1.
         limit: usize,
     },
-    /// [`room`](ff_core::machine::quota::room).
-    Room(QuotaPolicyId),
+    /// [`headroom`](ff_core::machine::quota::headroom).
+    Headroom(QuotaPolicyId),
     /// [`advance`](ff_core::machine::quota::advance).
     Advance(QuotaPolicyId),
     /// [`mark_blocked`](ff_core::machine::quota::mark_blocked).
@@ -133,7 +133,7 @@ pub enum QuotaAnswer {
     /// Of a slot check.
     Slots(Vec<(GrantId, Slot)>),
     /// Of a question for room.
-    Room(Room),
+    Headroom(Headroom),
     /// Of an advance: what to release, if anything.
     Work(Option<Release>),
     /// Of a call that answers nothing else.

@@ -47,7 +47,7 @@ impl Batch<'_> {
             released: statement.query_row(params, |row| row.get(0))?,
             holds_slot: slot(connection, ledger, ask.grant_id)?.is_some(),
             in_use: ledger.slots,
-            holds_place: ledger.holds_place(connection, ask.place(), self.now)?,
+            holds_place: ledger.holds_place(connection, ask.window_request(), self.now)?,
             // The past is forgotten: whatever is left counts.
             taken: ledger.next_place - ledger.first_place,
             place_free_at: ledger.place_free_at(connection, 0)?,

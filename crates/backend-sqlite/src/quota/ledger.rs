@@ -6,7 +6,7 @@
 
 use ff_core::machine::quota::{Outlook, places_beside};
 use ff_core::partition::Partition;
-use ff_core::record::{Place, QuotaPolicy};
+use ff_core::record::{QuotaPolicy, WindowRequest};
 use ff_core::time::{Duration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -97,9 +97,14 @@ impl Ledger {
     }
 
     /// Whether an attempt holds a place at `now`.
-    pub(super) fn holds_place(&self, connection: &Connection, place: Place, now: Timestamp) -> rusqlite::Result<bool> {
+    pub(super) fn holds_place(
+        &self,
+        connection: &Connection,
+        request: WindowRequest,
+        now: Timestamp,
+    ) -> rusqlite::Result<bool> {
         let mut statement = connection.prepare_cached(include_str!("../../sql/find_place_of_attempt.sql"))?;
-        let params = (self.id(), place.execution_id.to_string(), place.attempt_index);
+        let params = (self.id(), request.execution_id.to_string(), request.attempt_index);
         let found = statement
             .query_row(params, |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;

@@ -58,7 +58,7 @@ impl Batch<'_> {
         let now = self.now;
         match call {
             Call::Get(id) => read::get(self.connection, *id, now),
-            Call::Room(id) => read::room(self.connection, *id, now),
+            Call::Headroom(id) => read::headroom(self.connection, *id, now),
             Call::SlotsToCheck {
                 quota_policy_id,
                 after,

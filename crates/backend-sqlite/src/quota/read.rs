@@ -18,7 +18,7 @@ use crate::error::corrupt;
 pub(super) fn only_reads(call: &Call) -> bool {
     matches!(
         call,
-        Call::Get(_) | Call::Room(_) | Call::SlotsToCheck { .. } | Call::List { .. }
+        Call::Get(_) | Call::Headroom(_) | Call::SlotsToCheck { .. } | Call::List { .. }
     )
 }
 
@@ -26,7 +26,7 @@ pub(super) fn only_reads(call: &Call) -> bool {
 pub(super) fn answer(connection: &Connection, call: &Call, now: Timestamp) -> Option<Answered> {
     match call {
         Call::Get(id) => Some(get(connection, *id, now)),
-        Call::Room(id) => Some(room(connection, *id, now)),
+        Call::Headroom(id) => Some(headroom(connection, *id, now)),
         Call::SlotsToCheck {
             quota_policy_id,
             after,
@@ -83,13 +83,13 @@ pub(super) fn get(connection: &Connection, id: QuotaPolicyId, now: Timestamp) ->
     Ok(Ok(Answer::Policy(Box::new(view(connection, &ledger, now)?))))
 }
 
-/// [`quota::room`].
-pub(super) fn room(connection: &Connection, id: QuotaPolicyId, now: Timestamp) -> Answered {
+/// [`quota::headroom`].
+pub(super) fn headroom(connection: &Connection, id: QuotaPolicyId, now: Timestamp) -> Answered {
     let Some(ledger) = Ledger::load(connection, id)? else {
         return Ok(Err(quota::not_found(id)));
     };
     let places = ledger.places(connection, now)?;
-    Ok(Ok(Answer::Room(quota::room_beside(
+    Ok(Ok(Answer::Headroom(quota::headroom_beside(
         &ledger.policy,
         ledger.slots,
         places,

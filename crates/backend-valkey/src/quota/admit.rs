@@ -117,7 +117,7 @@ impl Item for QuotaItem {
 }
 
 fn reads(call: &Call) -> bool {
-    matches!(call, Call::Get(_) | Call::Room(_))
+    matches!(call, Call::Get(_) | Call::Headroom(_))
 }
 
 fn replies(item: QuotaItem, answer: Result<(Value, Timestamp)>) -> Vec<Numbered> {
@@ -146,7 +146,7 @@ fn answers(item: &QuotaItem, answer: Value, now: Timestamp) -> Result<Vec<Answer
 fn read(found: &Found, id: QuotaPolicyId, call: &Call) -> Answered {
     let policy = found.policy.as_ref().ok_or_else(|| quota::not_found(id))?;
     Ok(match call {
-        Call::Room(_) => Answer::Room(found.taken.room(policy)),
+        Call::Headroom(_) => Answer::Headroom(found.taken.headroom(policy)),
         _ => Answer::Policy(Box::new(found.taken.view(policy, found.now))),
     })
 }

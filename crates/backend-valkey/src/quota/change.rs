@@ -85,7 +85,7 @@ fn answer(found: &Found, slot: &mut Option<QuotaPolicy>, id: QuotaPolicyId, call
     let policy = slot.as_mut().ok_or_else(|| quota::not_found(id))?;
     match call {
         Call::Get(_) => Ok(Answer::Policy(Box::new(found.taken.view(policy, now)))),
-        Call::Room(_) => Ok(Answer::Room(found.taken.room(policy))),
+        Call::Headroom(_) => Ok(Answer::Headroom(found.taken.headroom(policy))),
         Call::Update { command, .. } => {
             changed(policy, |quota| quota::update(quota, command, now)).map(Answer::Updated)
         }

@@ -64,7 +64,7 @@ impl Shared {
 /// Which policy a call is about, and what it does to it.
 fn about(call: &Call) -> (Option<QuotaPolicyId>, Kind) {
     match call {
-        Call::Get(id) | Call::Room(id) => (Some(*id), Kind::Read),
+        Call::Get(id) | Call::Headroom(id) => (Some(*id), Kind::Read),
         Call::Admit { quota_policy_id, .. } | Call::Release { quota_policy_id, .. } => {
             (Some(*quota_policy_id), Kind::Use)
         }

@@ -3,7 +3,7 @@
 use ff_backend::Result;
 use ff_core::command::quota::QuotaPolicyView;
 use ff_core::id::QuotaPolicyId;
-use ff_core::machine::admission::Room;
+use ff_core::machine::admission::Headroom;
 use ff_core::machine::quota::{self, Outlook, Quota};
 use ff_core::record::{QuotaPolicy, QuotaUsage};
 use ff_core::time::Timestamp;
@@ -61,9 +61,9 @@ impl Taken {
         }
     }
 
-    /// [`quota::room`].
-    pub(super) fn room(&self, policy: &QuotaPolicy) -> Room {
-        quota::room_beside(policy, self.outlook.slots, self.places)
+    /// [`quota::headroom`].
+    pub(super) fn headroom(&self, policy: &QuotaPolicy) -> Headroom {
+        quota::headroom_beside(policy, self.outlook.slots, self.places)
     }
 }
 

@@ -72,7 +72,11 @@ pub(super) async fn forget_many_places(backend: &ValkeyBackend) {
         backend.advance_clock(Duration::from_secs(4));
     }
     for n in 0..20 {
-        let asked = vec![(id, admit(id, 10_000 + n)), (id, Call::Get(id)), (id, Call::Room(id))];
+        let asked = vec![
+            (id, admit(id, 10_000 + n)),
+            (id, Call::Get(id)),
+            (id, Call::Headroom(id)),
+        ];
         ask(backend, &mut model, asked, &format!("use {n}")).await;
         let seconds = if n % 2 == 0 { 60 } else { 5 };
         ask(
@@ -143,7 +147,7 @@ fn answer(slot: &mut Option<Quota>, id: QuotaPolicyId, call: &Call, now: Timesta
     let quota = slot.as_mut().ok_or_else(|| quota::not_found(id))?;
     match call {
         Call::Get(_) => return Ok(Answer::Policy(Box::new(quota::view(quota, now)))),
-        Call::Room(_) => return Ok(Answer::Room(quota::room(quota, now))),
+        Call::Headroom(_) => return Ok(Answer::Headroom(quota::headroom(quota, now))),
         Call::Update { command, .. } => return quota::update(quota, command, now).map(Answer::Updated),
         Call::Delete(_) => return Ok(Answer::Deleted(quota::delete(quota, now))),
         Call::Advance(_) => return Ok(Answer::Work(quota::advance(quota, now))),
@@ -188,7 +192,7 @@ fn random_call(model: &Model, ids: &[QuotaPolicyId], random: &mut Random) -> (Qu
             after: (random.below(2) == 0).then(|| grant(random.below(12))),
             limit: 3,
         },
-        7 => Call::Room(quota_policy_id),
+        7 => Call::Headroom(quota_policy_id),
         8 | 9 => Call::Advance(quota_policy_id),
         10 => Call::MarkBlocked {
             quota_policy_id,

@@ -56,7 +56,7 @@ fn answer(model: &mut Option<Quota>, asked: &QuotaCall, now: Timestamp) -> Resul
         QuotaCall::SlotsToCheck { after, limit, .. } => {
             QuotaAnswer::Slots(quota::slots_to_check(model, *after, *limit, now))
         }
-        QuotaCall::Room(_) => QuotaAnswer::Room(quota::room(model, now)),
+        QuotaCall::Headroom(_) => QuotaAnswer::Headroom(quota::headroom(model, now)),
         QuotaCall::Advance(_) => QuotaAnswer::Work(quota::advance(model, now)),
         other => quietly(model, other),
     })
@@ -98,7 +98,7 @@ fn random_call(model: Option<&Quota>, quota_policy_id: QuotaPolicyId, random: &m
             after: None,
             limit: 3,
         },
-        6 => QuotaCall::Room(quota_policy_id),
+        6 => QuotaCall::Headroom(quota_policy_id),
         7 | 8 => QuotaCall::Advance(quota_policy_id),
         9 => QuotaCall::MarkBlocked {
             quota_policy_id,

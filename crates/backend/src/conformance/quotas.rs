@@ -53,7 +53,7 @@ pub(super) async fn a_policy_that_was_never_created_is_refused(store: &Store<'_>
             quota_policy_id,
             ask: ask(store, store.id(), 0),
         },
-        QuotaCall::Room(quota_policy_id),
+        QuotaCall::Headroom(quota_policy_id),
     ] {
         assert_eq!(refused(store, call).await, Code::QuotaPolicyNotFound);
     }

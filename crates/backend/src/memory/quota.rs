@@ -62,7 +62,7 @@ impl Store {
                     now,
                 )))
             }),
-            Call::Room(id) => self.change_quota(id, |quota| Ok(Answer::Room(quota::room(quota, now)))),
+            Call::Headroom(id) => self.change_quota(id, |quota| Ok(Answer::Headroom(quota::headroom(quota, now)))),
             Call::Advance(id) => self.change_quota(id, |quota| Ok(Answer::Work(quota::advance(quota, now)))),
             Call::MarkBlocked {
                 quota_policy_id,

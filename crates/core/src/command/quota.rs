@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{ExecutionId, GrantId, QuotaPolicyId};
 use crate::name::Namespace;
-use crate::record::Place;
+use crate::record::WindowRequest;
 use crate::time::{Duration, Timestamp};
 
 /// Creates a quota policy.
@@ -129,9 +129,9 @@ pub struct Admit {
 }
 
 impl Admit {
-    /// The place the attempt takes.
-    pub const fn place(&self) -> Place {
-        Place {
+    /// The attempt as it counts in the window.
+    pub const fn window_request(&self) -> WindowRequest {
+        WindowRequest {
             execution_id: self.execution_id,
             attempt_index: self.attempt_index,
         }

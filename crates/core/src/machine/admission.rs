@@ -103,16 +103,16 @@ fn describe_wait(retry_after: Option<Duration>) -> String {
 
 /// How many could be admitted right now; absent is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct Headroom {
     /// Free slots.
     pub slots: Option<u64>,
     /// Free places in the window.
     pub places: Option<u64>,
 }
 
-impl Room {
+impl Headroom {
     /// Room for everybody.
-    pub const UNLIMITED: Room = Room {
+    pub const UNLIMITED: Headroom = Headroom {
         slots: None,
         places: None,
     };
@@ -145,5 +145,5 @@ pub struct Release {
     /// Where to look.
     pub partitions: Vec<Partition>,
     /// How much fits.
-    pub room: Room,
+    pub room: Headroom,
 }

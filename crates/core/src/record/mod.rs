@@ -38,7 +38,7 @@ pub use key::{
 };
 pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
 pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
-pub use quota::{Place, Promise, QuotaPolicy, QuotaUsage, Recent, Slot};
+pub use quota::{Promise, QuotaPolicy, QuotaUsage, Recent, Slot, WindowRequest};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};
 pub use short_line::{AboutLines, ShortLine};
 pub use stored::{Carried, Stored};

@@ -62,8 +62,8 @@ pub struct Promise {
 pub struct QuotaUsage {
     /// Slots by the grant they were taken under.
     pub slots: BTreeMap<GrantId, Slot>,
-    /// Places in the rate window.
-    pub window: Recent<Place>,
+    /// Requests that count in the rate window.
+    pub window: Recent<WindowRequest>,
     /// Grants that were released without holding a slot; remembered for the longest life of a grant.
     pub tombstones: Recent<GrantId>,
 }
@@ -77,9 +77,9 @@ pub struct Slot {
     pub taken_at: Timestamp,
 }
 
-/// Names a place in the rate window: one attempt takes one place.
+/// A request that counts in the rate window: one attempt is one request, however often it asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct WindowRequest {
     /// Of which execution.
     pub execution_id: ExecutionId,
     /// Which attempt.

@@ -15,7 +15,7 @@ use ff_core::command::budget::{
 };
 use ff_core::error::Code;
 use ff_core::id::{BudgetId, EffectId, ExecutionId};
-use ff_core::machine::admission::{Room, judge_budgets};
+use ff_core::machine::admission::{Headroom, judge_budgets};
 use ff_core::machine::budget::{self, BudgetWork};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use ff_core::partition::Partition;

@@ -14,7 +14,7 @@ fn work_that_waits_is_due_once_the_budget_opens() {
     assert_eq!(budget::due_at(&budget), Some(at(5)));
     let release = budget::advance(&mut budget, at(6)).release.unwrap();
     assert_eq!(release.partitions, [Partition::flow(3), Partition::flow(9)]);
-    assert_eq!((release.room, release.round), (Room::UNLIMITED, budget.generation));
+    assert_eq!((release.room, release.round), (Headroom::UNLIMITED, budget.generation));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn a_deleted_policy_limits_nothing_and_answers_not_found() {
         Code::QuotaPolicyNotFound
     );
     assert_eq!(
-        (quota::due_at(&quota), quota::room(&quota, at(5))),
-        (Some(at(2)), Room::UNLIMITED)
+        (quota::due_at(&quota), quota::headroom(&quota, at(5))),
+        (Some(at(2)), Headroom::UNLIMITED)
     );
 }

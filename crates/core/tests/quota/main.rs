@@ -20,7 +20,7 @@ use ff_core::command::quota::{
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
-use ff_core::machine::admission::{Room, Verdict, judge_quota};
+use ff_core::machine::admission::{Headroom, Verdict, judge_quota};
 use ff_core::machine::claim::{self, HandOut};
 use ff_core::machine::quota::{self, Quota};
 use ff_core::machine::time;

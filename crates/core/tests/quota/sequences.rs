@@ -35,7 +35,7 @@ proptest! {
         let mut starts: Vec<u64> = Vec::new();
         for act in acts {
             let before = quota.clone();
-            let room = quota::room(&quota, at(now));
+            let room = quota::headroom(&quota, at(now));
             match act {
                 Act::Admit { execution, attempt, grant: number } => {
                     let id = ExecutionId::new(execution, Uuid::from_u128(execution.into()));
@@ -94,7 +94,7 @@ proptest! {
             prop_assert!(in_window <= rate);
             // Whenever work waits and there is unpromised room, the pump is told.
             let waits = !quota.policy.blocked_in.is_empty() && quota.policy.promise.is_none();
-            if waits && quota::room(&quota, at(now)).fits() > Some(0) {
+            if waits && quota::headroom(&quota, at(now)).fits() > Some(0) {
                 prop_assert!(quota::due_at(&quota).is_some_and(|due| due.has_come(at(now))));
             }
         }

@@ -59,12 +59,12 @@ fn what_is_refused_took_nothing() {
     let mut quota = created(&definition(1, 2));
     admit(&mut quota, 1, 0);
     assert!(matches!(admit(&mut quota, 2, 1), QuotaAdmission::WindowFull { .. }));
-    assert_eq!(quota::room(&quota, at(1)).slots, Some(1));
+    assert_eq!(quota::headroom(&quota, at(1)).slots, Some(1));
 
     let mut quota = created(&definition(2, 1));
     admit(&mut quota, 1, 0);
     assert!(matches!(admit(&mut quota, 2, 1), QuotaAdmission::CapFull { .. }));
-    assert_eq!(quota::room(&quota, at(1)).places, Some(1));
+    assert_eq!(quota::headroom(&quota, at(1)).places, Some(1));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_limit_of_zero_admits_none_and_promises_no_end() {
             panic!("{answer:?}")
         };
         assert_eq!((retry_after, quota::due_at(&quota)), (None, None));
-        assert_eq!(quota::room(&quota, at(1)).fits(), Some(0));
+        assert_eq!(quota::headroom(&quota, at(1)).fits(), Some(0));
     }
 }
 
@@ -114,5 +114,5 @@ fn what_no_longer_counts_is_not_kept() {
 fn without_limits_everybody_is_admitted() {
     let mut quota = created(&definition(None, None));
     assert!((0..500).all(|number| admit(&mut quota, number, 1) == QuotaAdmission::Admitted));
-    assert_eq!(quota::room(&quota, at(1)).fits(), None);
+    assert_eq!(quota::headroom(&quota, at(1)).fits(), None);
 }

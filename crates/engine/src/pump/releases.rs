@@ -7,7 +7,7 @@ use ff_backend::query::Listing;
 use ff_backend::quota::QuotaCall;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
-use ff_core::machine::admission::{Release, Room};
+use ff_core::machine::admission::{Headroom, Release};
 use ff_core::machine::claim;
 use ff_core::partition::Partition;
 use ff_core::record::{Cause, Execution};
@@ -109,7 +109,7 @@ pub(super) async fn release_blocked(engine: &Engine, cause: Cause, release: Rele
     left.failure.map_or(Ok(()), Err)
 }
 
-async fn release_page(engine: &Engine, cause: Cause, page: Vec<Listed>, room: &mut Room, left: &mut Left) {
+async fn release_page(engine: &Engine, cause: Cause, page: Vec<Listed>, room: &mut Headroom, left: &mut Left) {
     let mut fitting = Vec::new();
     for row in page {
         let (partition, continues) = (row.execution.id.partition(), continues(&row.execution));
@@ -181,7 +181,7 @@ async fn forget_released(
 }
 
 /// Whether nothing more fits, as far as this release looks for it.
-fn is_used_up(room: Room, searches: bool) -> bool {
+fn is_used_up(room: Headroom, searches: bool) -> bool {
     room.slots == Some(0) || (room.places == Some(0) && !searches)
 }
 

@@ -3,7 +3,7 @@
 use super::settle::{move_generation, settle};
 use crate::id::BudgetId;
 use crate::limits::{GRANT_TTL_MAX, STOP_SWEEP_INTERVAL};
-use crate::machine::admission::{Release, Room, describe_excess};
+use crate::machine::admission::{Headroom, Release, describe_excess};
 use crate::partition::Partition;
 use crate::record::{Budget, StopOrder};
 use crate::time::{Timestamp, earliest};
@@ -57,7 +57,7 @@ pub fn advance(budget: &mut Budget, now: Timestamp) -> BudgetWork {
         Release {
             round: budget.generation,
             partitions: budget.blocked_in.partitions().collect(),
-            room: Room::UNLIMITED,
+            room: Headroom::UNLIMITED,
         }
     });
     BudgetWork {

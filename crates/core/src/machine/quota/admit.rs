@@ -52,7 +52,7 @@ pub fn admit(quota: &mut Quota, ask: &Admit, now: Timestamp) -> QuotaAdmission {
         quota.usage.slots.insert(ask.grant_id, slot);
     }
     if decision.takes_place {
-        quota.usage.window.insert(ask.place(), now);
+        quota.usage.window.insert(ask.window_request(), now);
     }
     decision.answer
 }
@@ -123,7 +123,7 @@ fn standing(quota: &Quota, ask: &Admit, now: Timestamp) -> Standing {
         released: usage.tombstones.holds(ask.grant_id, GRANT_TTL_MAX, now),
         holds_slot: usage.slots.contains_key(&ask.grant_id),
         in_use: usage.slots.len() as u64,
-        holds_place: usage.window.holds(ask.place(), policy.window, now),
+        holds_place: usage.window.holds(ask.window_request(), policy.window, now),
         taken: usage.window.count(policy.window, now),
         place_free_at: places_beside(policy, 0).and_then(|places| usage.window.falls_to(places, policy.window)),
     }

@@ -2,7 +2,7 @@
 
 use super::Quota;
 use super::define::move_generation;
-use crate::machine::admission::{Release, Room};
+use crate::machine::admission::{Headroom, Release};
 use crate::partition::Partition;
 use crate::record::{Promise, QuotaPolicy};
 use crate::time::{Duration, Timestamp, earliest};
@@ -28,9 +28,9 @@ pub fn places_beside(policy: &QuotaPolicy, promised: u64) -> Option<u64> {
 }
 
 /// How many could be admitted at `now`.
-pub fn room(quota: &Quota, now: Timestamp) -> Room {
+pub fn headroom(quota: &Quota, now: Timestamp) -> Headroom {
     let usage = &quota.usage;
-    room_beside(
+    headroom_beside(
         &quota.policy,
         usage.slots.len() as u64,
         usage.window.count(quota.policy.window, now),
@@ -38,11 +38,11 @@ pub fn room(quota: &Quota, now: Timestamp) -> Room {
 }
 
 /// How many could be admitted beside the slots and places that are taken.
-pub fn room_beside(policy: &QuotaPolicy, slots: u64, places: u64) -> Room {
+pub fn headroom_beside(policy: &QuotaPolicy, slots: u64, places: u64) -> Headroom {
     if policy.deleted_at.is_some() {
-        return Room::UNLIMITED;
+        return Headroom::UNLIMITED;
     }
-    Room {
+    Headroom {
         slots: policy.max_concurrent.map(|max| max.saturating_sub(slots)),
         places: policy.max_requests_per_window.map(|max| max.saturating_sub(places)),
     }
@@ -111,7 +111,7 @@ pub fn release_when_due(policy: &mut QuotaPolicy, outlook: &Outlook, places: u64
         count: 0,
         until: now + PROMISE_TTL,
     });
-    let room = room_beside(policy, kept.count + outlook.slots, kept.count + places);
+    let room = headroom_beside(policy, kept.count + outlook.slots, kept.count + places);
     let count = kept.count.saturating_add(released_at_most(policy, room));
     policy.promise = (count > 0).then_some(Promise { count, ..kept });
     Some(Release {
@@ -121,7 +121,7 @@ pub fn release_when_due(policy: &mut QuotaPolicy, outlook: &Outlook, places: u64
     })
 }
 
-fn released_at_most(policy: &QuotaPolicy, room: Room) -> u64 {
+fn released_at_most(policy: &QuotaPolicy, room: Headroom) -> u64 {
     let slots = room.slots.filter(|_| !policy.continuing_in.is_empty());
     slots.or(room.fits()).unwrap_or(0)
 }

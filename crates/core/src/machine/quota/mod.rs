@@ -8,8 +8,8 @@ mod due;
 pub use admit::{CAP_RETRY_AFTER, Decision, Standing, admit, decide, holds_slot, judge, release, slots_to_check};
 pub use define::{WINDOW_DEFAULT, WINDOW_MAX, WINDOW_MIN, create, delete, get, not_found, update, view};
 pub use due::{
-    Outlook, PROMISE_TTL, advance, due_at, due_when, forget_blocked, forget_continuing, mark_blocked, places_beside,
-    release_when_due, room, room_beside,
+    Outlook, PROMISE_TTL, advance, due_at, due_when, forget_blocked, forget_continuing, headroom, headroom_beside,
+    mark_blocked, places_beside, release_when_due,
 };
 
 use crate::record::{QuotaPolicy, QuotaUsage};

@@ -9,7 +9,7 @@ use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{FlowId, QuotaPolicyId};
-use ff_core::machine::admission::Room;
+use ff_core::machine::admission::Headroom;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::overlay::{Surroundings, observed_state};
 use ff_core::partition::Partition;
@@ -33,7 +33,7 @@ pub(super) struct Environment {
     lanes: BTreeMap<(Namespace, LaneId), LaneState>,
     workers: BTreeMap<Namespace, Arc<[Worker]>>,
     /// `None`: the policy is not there any more.
-    headrooms: BTreeMap<QuotaPolicyId, Option<Room>>,
+    headrooms: BTreeMap<QuotaPolicyId, Option<Headroom>>,
 }
 
 /// Gates of flows.
@@ -114,15 +114,18 @@ async fn workers_of(engine: &Engine, namespaces: BTreeSet<Namespace>) -> Result<
     Ok(namespaces.into_iter().zip(workers).collect())
 }
 
-async fn headrooms(engine: &Engine, quotas: BTreeSet<QuotaPolicyId>) -> Result<BTreeMap<QuotaPolicyId, Option<Room>>> {
+async fn headrooms(
+    engine: &Engine,
+    quotas: BTreeSet<QuotaPolicyId>,
+) -> Result<BTreeMap<QuotaPolicyId, Option<Headroom>>> {
     let found = quotas.iter().map(|id| headroom(engine, *id));
     let found = try_join_all(found.collect::<Vec<_>>()).await?;
     Ok(quotas.into_iter().zip(found).collect())
 }
 
-async fn headroom(engine: &Engine, id: QuotaPolicyId) -> Result<Option<Room>> {
-    match engine.store().quota(QuotaCall::Room(id)).await?.1 {
-        Ok(QuotaAnswer::Room(room)) => Ok(Some(room)),
+async fn headroom(engine: &Engine, id: QuotaPolicyId) -> Result<Option<Headroom>> {
+    match engine.store().quota(QuotaCall::Headroom(id)).await?.1 {
+        Ok(QuotaAnswer::Headroom(room)) => Ok(Some(room)),
         Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
         Err(refused) => Err(refused),
         Ok(_) => Err(internal("a question for room was answered with something else")),
@@ -161,7 +164,7 @@ impl Environment {
     }
 
     /// How much more its quota admits; `None` when it has no quota, or one that is not there.
-    pub(super) fn headroom(&self, execution: &Execution) -> Option<Room> {
+    pub(super) fn headroom(&self, execution: &Execution) -> Option<Headroom> {
         let quota = execution.definition.policy.quota_policy_id?;
         self.headrooms.get(&quota).copied().flatten()
     }
