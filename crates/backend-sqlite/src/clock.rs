@@ -15,13 +15,14 @@ const FAR_MICROS: i64 = 1_000_000;
 /// by going a little slower.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    hands: Mutex<Hands>,
+    last: Mutex<Reading>,
     /// Added to every reading; only tests move it.
     offset_millis: AtomicU64,
 }
 
+/// The last time it told.
 #[derive(Debug)]
-struct Hands {
+struct Reading {
     read_at: Instant,
     micros: i64,
 }
@@ -33,7 +34,7 @@ impl Clock {
             .unwrap_or(i64::MAX / 1_000)
             .saturating_mul(1_000);
         Self {
-            hands: Mutex::new(Hands {
+            last: Mutex::new(Reading {
                 read_at: Instant::now(),
                 micros: wall_micros().max(stored),
             }),
@@ -43,18 +44,18 @@ impl Clock {
 
     /// The time now; never before a time it told earlier.
     pub(crate) fn now(&self) -> Timestamp {
-        let mut hands = self.hands.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let passed = i64::try_from(hands.read_at.elapsed().as_micros()).unwrap_or(i64::MAX);
-        hands.read_at = Instant::now();
-        hands.micros = slew(hands.micros, passed, wall_micros());
-        let millis = u64::try_from(hands.micros / 1_000).unwrap_or(0);
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let passed = i64::try_from(last.read_at.elapsed().as_micros()).unwrap_or(i64::MAX);
+        last.read_at = Instant::now();
+        last.micros = slew(last.micros, passed, wall_micros());
+        let millis = u64::try_from(last.micros / 1_000).unwrap_or(0);
         Timestamp::from_millis(millis.saturating_add(self.offset_millis.load(Ordering::Relaxed)))
     }
 
     /// How far it is ahead of the wall clock, if that is much.
     pub(crate) fn ahead(&self) -> Option<Duration> {
-        let hands = self.hands.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let ahead = hands.micros.saturating_sub(wall_micros());
+        let last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ahead = last.micros.saturating_sub(wall_micros());
         let millis = u64::try_from(ahead / 1_000).unwrap_or(0);
         (ahead > FAR_MICROS).then(|| Duration::from_millis(millis))
     }

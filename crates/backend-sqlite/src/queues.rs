@@ -25,7 +25,7 @@ pub(crate) struct Queues {
 }
 
 /// Where a queue stands among those of all partitions.
-pub(crate) type QueuePlace = (Partition, QueueKey);
+pub(crate) type QueuePosition = (Partition, QueueKey);
 
 /// A queue of a partition that is not empty.
 #[derive(Clone, Debug)]
@@ -106,11 +106,11 @@ impl Queues {
         queues.filter(|(_, queue_id)| self.lengths.get(queue_id).is_some_and(|length| *length > 0))
     }
 
-    /// The first non-empty queues of these partitions after a place, by partition and queue.
+    /// The first non-empty queues of these partitions after one of them, by partition and queue.
     pub(crate) fn filled(
         &self,
         partitions: &[Partition],
-        after: Option<&QueuePlace>,
+        after: Option<&QueuePosition>,
         limit: usize,
     ) -> Vec<FilledQueue> {
         let partitions: BTreeSet<Partition> = partitions.iter().copied().collect();
@@ -119,7 +119,7 @@ impl Queues {
             let queues = self.counts.of_partition(*partition);
             queues.map(|(key, length)| ((*partition, key), length))
         });
-        let rest = queues.filter(|(place, _)| after.is_none_or(|after| place > after));
+        let rest = queues.filter(|(position, _)| after.is_none_or(|after| position > after));
         let numbered = rest.filter_map(|((partition, key), length)| {
             let queue_id = self.known_id(&key)?;
             Some(FilledQueue {

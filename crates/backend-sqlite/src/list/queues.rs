@@ -13,10 +13,10 @@ use rusqlite::{Connection, OptionalExtension};
 use super::cursor::Cut;
 use super::{Answer, Found};
 use crate::key::{execution_id, index};
-use crate::queues::{FilledQueue, QueueId, QueuePlace};
+use crate::queues::{FilledQueue, QueueId, QueuePosition};
 
-/// A place as a cursor holds it.
-type PlaceText = (Partition, Namespace, LaneId, Signature);
+/// A position as a cursor holds it.
+type CursorPosition = (Partition, Namespace, LaneId, Signature);
 
 /// The heads of the queues that the writer knows to be filled after the cursor, one more than a page has. Whatever was
 /// taken since is left out.
@@ -34,14 +34,14 @@ pub(super) fn queues(connection: &Connection, filled: &[FilledQueue], cut: &Cut)
         );
     }
     let last = shown.last().filter(|_| !rest.is_empty());
-    let next = last.map(|queue| cut.cursor(&place_text(queue))).transpose()?;
+    let next = last.map(|queue| cut.cursor(&cursor_position(queue))).transpose()?;
     Ok((Rows::Queues(page), next))
 }
 
-/// The place after which to go on.
-pub(super) fn after(cut: &Cut) -> Answer<Option<QueuePlace>> {
-    let place = cut.after::<PlaceText>()?;
-    Ok(place.map(|(partition, namespace, lane, signature)| {
+/// The queue after which to go on.
+pub(super) fn after(cut: &Cut) -> Answer<Option<QueuePosition>> {
+    let position = cut.after::<CursorPosition>()?;
+    Ok(position.map(|(partition, namespace, lane, signature)| {
         let queue = QueueKey {
             namespace,
             lane,
@@ -51,7 +51,7 @@ pub(super) fn after(cut: &Cut) -> Answer<Option<QueuePlace>> {
     }))
 }
 
-fn place_text(queue: &FilledQueue) -> PlaceText {
+fn cursor_position(queue: &FilledQueue) -> CursorPosition {
     let QueueKey {
         namespace,
         lane,

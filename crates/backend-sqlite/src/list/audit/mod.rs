@@ -34,7 +34,7 @@ enum Kind {
 
 /// How far the walk has come: the key of the last row it passed.
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct AuditPosition {
     kind: Kind,
     owner: String,
     partition: i32,
@@ -42,33 +42,35 @@ struct Place {
 }
 
 pub(super) fn audit(connection: &Connection, partition: Partition, now: Timestamp, cut: &Cut) -> Found {
-    let mut place = cut.after::<Place>()?.unwrap_or_else(|| Place::before(Kind::Execution));
+    let mut position = cut
+        .after::<AuditPosition>()?
+        .unwrap_or_else(|| AuditPosition::before(Kind::Execution));
     let (mut page, mut visited) = (Vec::new(), 0);
-    let first = place.kind;
+    let first = position.kind;
     for kind in Kind::ALL.into_iter().skip_while(|kind| *kind < first) {
-        if kind != place.kind {
-            place = Place::before(kind);
+        if kind != position.kind {
+            position = AuditPosition::before(kind);
         }
         let mut statement = connection.prepare_cached(kind.sql())?;
         let start = (
-            place.owner.clone(),
-            place.part.clone(),
-            place.partition,
+            position.owner.clone(),
+            position.part.clone(),
+            position.partition,
             index(partition),
         );
         let mut rows = statement.query(start)?;
         while let Some(row) = rows.next()? {
             if page.len() == cut.limit || visited == VISITED_MAX {
-                return Ok((Rows::Audit(page), Some(cut.cursor(&place)?)));
+                return Ok((Rows::Audit(page), Some(cut.cursor(&position)?)));
             }
-            place = Place {
+            position = AuditPosition {
                 kind,
                 owner: row.get(0)?,
                 partition: row.get(1)?,
                 part: row.get(2)?,
             };
             visited += 1;
-            page.extend(if_readable(place.audit_row(connection, row, now))?.flatten());
+            page.extend(if_readable(position.audit_row(connection, row, now))?.flatten());
         }
     }
     Ok((Rows::Audit(page), None))
@@ -100,8 +102,8 @@ impl Kind {
     }
 }
 
-impl Place {
-    /// The place before the first record of a kind.
+impl AuditPosition {
+    /// Before the first record of a kind.
     const fn before(kind: Kind) -> Self {
         Self {
             kind,
