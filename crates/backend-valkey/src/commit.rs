@@ -11,10 +11,10 @@ use redis::Value;
 use self::pack::{Packed, Queues};
 use crate::call::Reply;
 use crate::error::corrupt;
+use crate::filled_queues::Moment;
 use crate::keys::QueueName;
 use crate::library::Function;
 use crate::pack::Pack;
-use crate::picture::Moment;
 use crate::record::parse_version;
 use crate::reply::{list, number, text};
 use crate::shared::Shared;
@@ -100,11 +100,11 @@ impl Shared {
         if packed.entered.is_empty() {
             return;
         }
-        let mut picture = self.picture();
+        let mut filled = self.filled_queues();
         for (queue, score) in &packed.entered {
             let (key, QueueName { set, lane, .. }) = queues.get(*queue);
             let head = score.parse().unwrap_or(f64::MIN);
-            picture.entered(lane, (partition, set.clone()), &key.signature, head, seen);
+            filled.entered(lane, (partition, set.clone()), &key.signature, head, seen);
         }
     }
 }

@@ -12,9 +12,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::client::CONNECTION_TIMEOUT;
 use crate::error::corrupt;
+use crate::filled_queues::Moment;
 use crate::keys::{QueueName, execution_id, lane, parse_cause, partition};
 use crate::open::Addresses;
-use crate::picture::Moment;
 use crate::shared::Shared;
 
 /// Pause before another try to subscribe.
@@ -105,7 +105,7 @@ impl Shared {
                 let (set, queue) = QueueName::registered(next()?)?;
                 let name = lane(&queue.namespace, &queue.lane);
                 let seen = Moment { generation, changes };
-                self.picture()
+                self.filled_queues()
                     .saw(&name, (partition, set), &queue.signature, score, seen);
                 Ok(Hint::Eligible {
                     partition,

@@ -1,4 +1,4 @@
-//! Handing out: the best of the queues that the picture shows, stamped in the store and worked out by the rules.
+//! Handing out: the best of the queues that are known to have work, stamped in the store and worked out by the rules.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use redis::Value;
 
 use crate::call::{PATIENCE, Reply};
 use crate::error::corrupt;
+use crate::filled_queues::{Moment, SOURCES_MAX, Source};
 use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
 use crate::load::payload;
 use crate::pack::Pack;
-use crate::picture::{Moment, SOURCES_MAX, Source};
 use crate::record::{Claim, GATE_STATES, claimant_text, execution, gate_state, gate_text, parse_version};
 use crate::reply::{bytes, list, number, optional_text, score, text, values};
 use crate::shared::Shared;
@@ -205,11 +205,11 @@ impl Shared {
 
     /// The queues to look into now, by lane: all that matter on one server, those of one partition in a cluster.
     fn sources(&self, ask: &Reserve, wanted: usize, silent: &BTreeSet<Partition>) -> Vec<LaneSources> {
-        let mut picture = self.picture();
+        let mut filled = self.filled_queues();
         let mut lanes: Vec<LaneSources> = Vec::new();
         for id in &ask.lanes {
             let lane = lane(&ask.namespace, id);
-            let (mut sources, mut bound) = picture.sources(&lane, wanted, |partition, signature| {
+            let (mut sources, mut bound) = filled.sources(&lane, wanted, |partition, signature| {
                 !silent.contains(&partition) && can_run(ask, signature)
             });
             if self.client.is_cluster() {
@@ -282,7 +282,7 @@ impl Shared {
     }
 
     fn settle(&self, sources: &[LaneSources], heads: Vec<Value>, reply: &Reply) -> Result<()> {
-        let mut picture = self.picture();
+        let mut filled = self.filled_queues();
         for head in heads {
             let [place, set, changes, best] = values(head)?;
             let key = (partition(text(&place)?)?, text(&set)?.to_owned());
@@ -295,7 +295,7 @@ impl Shared {
                 changes: number(&changes)?,
             };
             let best = optional_text(&best)?.map(|_| score(&best)).transpose()?;
-            picture.settled(lane, &key, best, seen);
+            filled.settled(lane, &key, best, seen);
         }
         Ok(())
     }

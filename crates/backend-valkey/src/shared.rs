@@ -11,7 +11,7 @@ use ff_core::time::{Duration, Timestamp};
 use tokio::sync::broadcast;
 
 use crate::client::Client;
-use crate::picture::Picture;
+use crate::filled_queues::FilledQueues;
 use crate::watch::Watch;
 
 /// The connections, and what this process knows of the store.
@@ -22,8 +22,8 @@ pub(crate) struct Shared {
     pub(crate) channel: String,
     pub(crate) feed_lines_max: u32,
     pub(crate) hints: broadcast::Sender<Hint>,
-    picture: Mutex<Picture>,
-    /// The first timer of each partition, the causes that hold work back in it, and whether the picture has its queues.
+    filled_queues: Mutex<FilledQueues>,
+    /// The first timer of each partition, the causes that hold work back in it, and whether its queues are known.
     pub(crate) agendas: Mutex<Watch<Option<Timestamp>>>,
     pub(crate) causes: Mutex<Watch<Vec<Cause>>>,
     pub(crate) queues: Mutex<Watch<()>>,
@@ -42,7 +42,7 @@ impl Shared {
             channel,
             feed_lines_max,
             hints: broadcast::Sender::new(4_096),
-            picture: Mutex::default(),
+            filled_queues: Mutex::default(),
             agendas: Mutex::default(),
             causes: Mutex::default(),
             queues: Mutex::default(),
@@ -54,15 +54,15 @@ impl Shared {
 
     /// Nothing that was seen is believed any more: hints were lost.
     pub(crate) fn doubt_everything(&self) {
-        self.picture().doubt();
+        self.filled_queues().doubt();
         locked(&self.agendas).forget();
         locked(&self.causes).forget();
         locked(&self.queues).forget();
     }
 
     /// Which queues are believed to have work.
-    pub(crate) fn picture(&self) -> MutexGuard<'_, Picture> {
-        locked(&self.picture)
+    pub(crate) fn filled_queues(&self) -> MutexGuard<'_, FilledQueues> {
+        locked(&self.filled_queues)
     }
 
     /// How long the store is open, by a clock that tests move with the store's.

@@ -7,9 +7,9 @@ use ff_core::partition::{Family, Partition};
 use futures::future::join_all;
 
 use crate::call::PATIENCE;
+use crate::filled_queues::Moment;
 use crate::keys::{QUEUES, QueueName, lane, prefix};
 use crate::library::Function;
-use crate::picture::Moment;
 use crate::reply::{list, text};
 use crate::shared::{Shared, locked};
 use crate::watch::Marks;
@@ -20,14 +20,14 @@ const LOOK_PATIENCE: Duration = Duration::from_millis(250);
 const CALL_MAX: usize = 1_024;
 
 impl Shared {
-    /// Brings the picture up to date, if it is old enough to be doubted; whether it did.
+    /// Brings the filled queues up to date, if they were looked at long enough ago to be doubted; whether it did.
     pub(crate) async fn look_for_queues(&self) -> Result<bool> {
         let now = self.elapsed();
-        if !self.picture().is_doubtful(now) {
+        if !self.filled_queues().is_doubtful(now) {
             return Ok(false);
         }
         // Before the look: whoever comes meanwhile need not look too.
-        self.picture().swept(now);
+        self.filled_queues().swept(now);
         let mut partitions: Vec<Partition> = self.counts.all(Family::Flow).collect();
         let marks = self.marks(partitions.len()).await;
         partitions.retain(|partition| locked(&self.queues).unchanged(*partition, marks.as_ref()).is_none());
@@ -36,7 +36,7 @@ impl Shared {
         let looks = join_all(groups.map(|group| self.look_into(group, marks.as_ref()))).await;
         // Part of a cluster may be failing over; what the rest has must not wait for it.
         if looks.iter().any(Result::is_err) {
-            self.picture().doubt();
+            self.filled_queues().doubt();
         }
         match looks.iter().any(Result::is_ok) {
             true => Ok(true),
@@ -64,12 +64,12 @@ impl Shared {
             generation: reply.generation.0,
             changes: 0,
         };
-        let mut picture = self.picture();
+        let mut filled = self.filled_queues();
         for ((partition, ()), queues) in group.into_iter().zip(list(reply.answer)?) {
             for registration in list(queues)? {
                 let (set, queue) = QueueName::registered(text(&registration)?)?;
                 let name = lane(&queue.namespace, &queue.lane);
-                picture.saw(&name, (partition, set), &queue.signature, f64::MIN, seen);
+                filled.saw(&name, (partition, set), &queue.signature, f64::MIN, seen);
             }
             locked(&self.queues).saw(partition, marks, ());
         }

@@ -11,7 +11,7 @@ use ff_core::time::{Duration, Timestamp};
 
 use crate::keys::{QueueName, blob, counter, escaped, name, prefix, subject};
 use crate::pack::Pack;
-use crate::record::{Entries, Place, body, plain, version_text};
+use crate::record::{Entries, WaitingEntry, body, plain, version_text};
 
 /// The largest number Lua tells from its neighbours; no moment and no span is longer.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
@@ -131,17 +131,17 @@ impl Packed {
         self.names.push(name);
         pack.text(body(&put.record)).text(entries.state).text(entries.lane);
         pack.text(entries.due).text(entries.listed);
-        match entries.place {
+        match entries.waiting {
             None => {
                 pack.nothing().nothing();
             }
-            Some(Place::Queue(queue, score)) => {
+            Some(WaitingEntry::Queue(queue, score)) => {
                 let number = queues.number(queue);
                 // Lua counts from 1.
                 pack.text(&score).number(count(number + 1));
                 self.entered.push((number, score));
             }
-            Some(Place::Blocked(cause, score)) => {
+            Some(WaitingEntry::Blocked(cause, score)) => {
                 pack.text(score).text(cause);
             }
         }

@@ -10,7 +10,7 @@ use super::Found;
 use super::cursor::Cut;
 use super::partitions::{Row, cut_page, flow_partitions};
 use super::reader::{Command, Reader};
-use super::walk::{Names, Order, Place, Walk};
+use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{CAUSES, blocked_by, parse_cause};
 use crate::reply::{list, text};
 use crate::shared::locked;
@@ -20,7 +20,7 @@ pub(super) async fn blocked(reader: &mut Reader<'_>, partitions: &[Partition], c
     let sets = flow_partitions(partitions)
         .into_iter()
         .map(|partition| (partition, set.clone()));
-    let after = cut.after::<Place>()?;
+    let after = cut.after::<ListPosition>()?;
     let walk = Walk::new(sets, Order::Ascending, Names::of_records("execution:"), after.as_ref());
     let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Execution(execution) => match placement(&execution) {

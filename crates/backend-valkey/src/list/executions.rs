@@ -8,7 +8,7 @@ use ff_core::state::{PublicState, public_state};
 use super::Found;
 use super::cursor::Cut;
 use super::reader::Reader;
-use super::walk::{Names, Order, Place, Walk};
+use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{EXECUTIONS, OPEN, in_state, tag};
 
 pub(super) async fn executions(reader: &mut Reader<'_>, filter: &ExecutionFilter, cut: &Cut) -> Found {
@@ -20,7 +20,7 @@ pub(super) async fn executions(reader: &mut Reader<'_>, filter: &ExecutionFilter
     let sets = partitions(reader, filter)
         .into_iter()
         .map(|partition| (partition, set.clone()));
-    let after = cut.after::<Place>()?;
+    let after = cut.after::<ListPosition>()?;
     let walk = Walk::new(sets, order, Names::of_records("execution:"), after.as_ref());
     let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Execution(execution) if admits(filter, &execution) => Some((*execution, version)),

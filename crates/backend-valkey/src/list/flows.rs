@@ -8,7 +8,7 @@ use super::Found;
 use super::cursor::Cut;
 use super::executions::agrees;
 use super::reader::Reader;
-use super::walk::{Names, Order, Place, Walk};
+use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{FLOWS, tag};
 
 pub(super) async fn flows(reader: &mut Reader<'_>, filter: &FlowFilter, cut: &Cut) -> Found {
@@ -22,7 +22,7 @@ pub(super) async fn flows(reader: &mut Reader<'_>, filter: &FlowFilter, cut: &Cu
         .map_or_else(|| FLOWS.to_owned(), |(key, value)| tag(key, value));
     let partitions = reader.shared.counts.all(Family::Flow);
     let sets = partitions.map(|partition| (partition, set.clone()));
-    let after = cut.after::<Place>()?;
+    let after = cut.after::<ListPosition>()?;
     let walk = Walk::new(sets, order, Names::of_records("flow:"), after.as_ref());
     let page = reader.readable_page(cut, walk, |record, version| match record {
         Record::Flow(flow) if admits(filter, &flow) => Some((*flow, version)),

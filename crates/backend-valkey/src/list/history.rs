@@ -48,7 +48,7 @@ async fn read(
     first: u64,
     limit: usize,
 ) -> ff_backend::Result<Option<Lines>> {
-    let (partition, key) = place(reader, subject);
+    let (partition, key) = home_of(reader, subject);
     let numbers = (first..).take(limit).map(|number| format!("h:{number}"));
     let command = Command::new("HMGET", keys::subject(subject)).args(FIELDS);
     let command = command.arg("lines").args(numbers);
@@ -74,7 +74,7 @@ async fn read(
     }))
 }
 
-fn place(reader: &Reader<'_>, subject: HistorySubject) -> (Partition, RecordKey) {
+fn home_of(reader: &Reader<'_>, subject: HistorySubject) -> (Partition, RecordKey) {
     match subject {
         HistorySubject::Execution(id) => (id.partition(), RecordKey::Execution(id)),
         HistorySubject::Flow(id) => (reader.shared.counts.of_flow(id), RecordKey::Flow(id)),

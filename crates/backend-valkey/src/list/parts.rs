@@ -9,7 +9,7 @@ use ff_core::record::{EdgeState, Record};
 use super::Found;
 use super::cursor::Cut;
 use super::reader::Reader;
-use super::walk::{Names, Order, Place, Walk};
+use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::INDEX;
 
 pub(super) async fn members(reader: &mut Reader<'_>, flow_id: FlowId, open_only: bool, cut: &Cut) -> Found {
@@ -113,7 +113,7 @@ fn of_execution(kind: &str, id: ExecutionId, cut: &Cut) -> ff_backend::Result<Wa
 }
 
 fn along(partition: Partition, names: Names, cut: &Cut) -> ff_backend::Result<Walk> {
-    let after = cut.after::<Place>()?;
+    let after = cut.after::<ListPosition>()?;
     Ok(Walk::new(
         [(partition, INDEX.to_owned())],
         Order::ByName,

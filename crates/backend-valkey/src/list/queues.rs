@@ -17,11 +17,11 @@ use crate::keys::{QUEUES, QueueName, record_key};
 use crate::record::parse_score;
 use crate::reply::{list, number, text, whole_score};
 
-/// A place as a cursor holds it.
-type PlaceText = (Partition, Namespace, LaneId, Signature);
+/// A queue as a cursor holds it.
+type CursorPosition = (Partition, Namespace, LaneId, Signature);
 
 pub(super) async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], cut: &Cut) -> Found {
-    let after = cut.after::<PlaceText>()?.map(place);
+    let after = cut.after::<CursorPosition>()?.map(row_of);
     let command = || Command::new("ZRANGE", QUEUES).args(["0", "-1"]);
     let queues = reader.rows((partitions, after), cut, command, |reply| {
         let registrations = list(reply)?;
@@ -30,7 +30,7 @@ pub(super) async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], cu
             .map(|registration| Ok(QueueName::registered(text(registration)?)?.1));
         keys.collect()
     });
-    let (queues, next) = cut_page(queues.await?, cut, place_text)?;
+    let (queues, next) = cut_page(queues.await?, cut, cursor_position)?;
     Ok((Rows::Queues(heads(reader, queues).await?), next))
 }
 
@@ -64,7 +64,7 @@ fn queue_head((partition, queue): Row<QueueKey>, answer: Vec<Value>) -> Result<O
     }))
 }
 
-fn place((partition, namespace, lane, signature): PlaceText) -> Row<QueueKey> {
+fn row_of((partition, namespace, lane, signature): CursorPosition) -> Row<QueueKey> {
     let queue = QueueKey {
         namespace,
         lane,
@@ -73,7 +73,7 @@ fn place((partition, namespace, lane, signature): PlaceText) -> Row<QueueKey> {
     (partition, queue)
 }
 
-fn place_text((partition, queue): &Row<QueueKey>) -> PlaceText {
+fn cursor_position((partition, queue): &Row<QueueKey>) -> CursorPosition {
     let QueueKey {
         namespace,
         lane,

@@ -11,7 +11,7 @@ use redis::Value;
 use super::VISITED_MAX;
 use super::cursor::Cut;
 use super::reader::{Command, Reader};
-use super::walk::{Place, Walk};
+use super::walk::{ListPosition, Walk};
 use crate::keys::name;
 use crate::record::{decode, parse_version};
 use crate::reply::{bytes, list, number, optional_text};
@@ -72,37 +72,42 @@ impl Reader<'_> {
         let (mut rows, mut last, mut visited) = (Vec::new(), None, 0);
         let mut batch = cut.limit;
         while rows.len() < cut.limit && visited < VISITED_MAX {
-            let places = walk.next(self, batch).await?;
-            if places.is_empty() {
+            let positions = walk.next(self, batch).await?;
+            if positions.is_empty() {
                 return Ok((rows, None));
             }
-            visited += places.len();
+            visited += positions.len();
             // Whatever is left out, more of it is likely to follow.
             batch = (2 * batch).min(BATCH_MAX.max(cut.limit));
-            let records = self.at(&walk, &places).await?;
-            for (place, record) in places.into_iter().zip(records) {
+            let records = self.at(&walk, &positions).await?;
+            for (position, record) in positions.into_iter().zip(records) {
                 if rows.len() == cut.limit {
                     return page_until(cut, rows, last, true);
                 }
                 rows.extend(keep(record)?);
-                last = Some(place);
+                last = Some(position);
             }
         }
         page_until(cut, rows, last, walk.has_more())
     }
 
-    async fn at(&mut self, walk: &Walk, places: &[Place]) -> Result<Vec<Found>> {
-        let keys = places.iter().map(|place| {
-            let key = walk.record_key(place)?;
-            Ok((Partition::flow(place.partition), key))
+    async fn at(&mut self, walk: &Walk, positions: &[ListPosition]) -> Result<Vec<Found>> {
+        let keys = positions.iter().map(|position| {
+            let key = walk.record_key(position)?;
+            Ok((Partition::flow(position.partition), key))
         });
         self.records(keys.collect::<Result<_>>()?).await
     }
 }
 
-fn page_until<R>(cut: &Cut, rows: Vec<R>, last: Option<Place>, has_more: bool) -> Result<(Vec<R>, Option<Cursor>)> {
+fn page_until<R>(
+    cut: &Cut,
+    rows: Vec<R>,
+    last: Option<ListPosition>,
+    has_more: bool,
+) -> Result<(Vec<R>, Option<Cursor>)> {
     let last = last.filter(|_| has_more);
-    let next = last.map(|place| cut.cursor(&place)).transpose()?;
+    let next = last.map(|position| cut.cursor(&position)).transpose()?;
     Ok((rows, next))
 }
 

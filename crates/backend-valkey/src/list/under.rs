@@ -11,13 +11,13 @@ use super::Found;
 use super::cursor::Cut;
 use super::partitions::flow_partitions;
 use super::reader::{Command, Reader};
-use super::walk::{Names, Order, Place, Walk};
+use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{INDEX, QUEUES, QueueName};
 use crate::reply::{list, text};
 
 /// Those that wait in a queue that needs the budget, best score first.
 pub(super) async fn queued(reader: &mut Reader<'_>, partitions: &[Partition], budget_id: BudgetId, cut: &Cut) -> Found {
-    let after = cut.after::<Place>()?;
+    let after = cut.after::<ListPosition>()?;
     let sets = queues_under(reader, partitions, budget_id).await?;
     let walk = Walk::new(sets, Order::Ascending, Names::of_records("execution:"), after.as_ref());
     page(reader, cut, walk, |execution| {
@@ -32,7 +32,7 @@ pub(super) async fn leased(reader: &mut Reader<'_>, partitions: &[Partition], bu
         begin: format!("leased:{budget_id}:"),
         lead_to: "execution:".to_owned(),
     };
-    let after = cut.after::<Place>()?;
+    let after = cut.after::<ListPosition>()?;
     let sets = flow_partitions(partitions)
         .into_iter()
         .map(|partition| (partition, INDEX.to_owned()));

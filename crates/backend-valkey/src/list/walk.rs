@@ -20,7 +20,7 @@ const CHUNK: (usize, usize) = (4, 1_000);
 
 /// Where something stands in a listing: by score, name and partition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct ListPosition {
     /// What its set sorts it by; zero where that is the name alone.
     pub(super) score: i64,
     /// The part of its name that tells it from the others of the walk.
@@ -64,7 +64,7 @@ struct Strand {
     set: String,
     /// The last member that was read, or that the cursor names.
     passed: Option<Passed>,
-    found: VecDeque<Place>,
+    found: VecDeque<ListPosition>,
     chunk: usize,
     has_more: bool,
 }
@@ -88,12 +88,12 @@ impl Names {
 }
 
 impl Walk {
-    /// A walk along these sets, from the beginning or after a place.
+    /// A walk along these sets, from the beginning or after a position.
     pub(super) fn new(
         sets: impl IntoIterator<Item = (Partition, String)>,
         order: Order,
         names: Names,
-        after: Option<&Place>,
+        after: Option<&ListPosition>,
     ) -> Self {
         let strands = sets.into_iter().map(|(partition, set)| Strand {
             partition,
@@ -115,29 +115,29 @@ impl Walk {
     }
 
     /// The record something stands for.
-    pub(super) fn record_key(&self, place: &Place) -> Result<RecordKey> {
-        let name = format!("{}{}", self.names.lead_to, place.name);
-        record_key(Partition::flow(place.partition), &name)
+    pub(super) fn record_key(&self, position: &ListPosition) -> Result<RecordKey> {
+        let name = format!("{}{}", self.names.lead_to, position.name);
+        record_key(Partition::flow(position.partition), &name)
     }
 
-    /// The next places, as many as wanted unless there are no more.
-    pub(super) async fn next(&mut self, reader: &mut Reader<'_>, wanted: usize) -> Result<Vec<Place>> {
+    /// The next positions, as many as wanted unless there are no more.
+    pub(super) async fn next(&mut self, reader: &mut Reader<'_>, wanted: usize) -> Result<Vec<ListPosition>> {
         // One more than wanted tells whether the walk has an end here.
         let chunk = (2 * wanted).div_ceil(self.strands.len().max(1)).min(wanted + 1);
-        let mut places = Vec::new();
-        while places.len() < wanted {
+        let mut positions = Vec::new();
+        while positions.len() < wanted {
             self.refill(reader, chunk).await?;
-            let before = places.len();
-            while places.len() < wanted
+            let before = positions.len();
+            while positions.len() < wanted
                 && let Some(strand) = self.first()
             {
-                places.extend(strand.found.pop_front());
+                positions.extend(strand.found.pop_front());
             }
-            if places.len() == before && !self.has_more() {
+            if positions.len() == before && !self.has_more() {
                 break;
             }
         }
-        Ok(places)
+        Ok(positions)
     }
 
     /// Whether there may be more to come.
@@ -241,7 +241,7 @@ impl Strand {
         let partition = self.partition.index;
         self.found.extend(members.into_iter().filter_map(|(score, member)| {
             let name = member.strip_prefix(begin)?.to_owned();
-            Some(Place { score, name, partition })
+            Some(ListPosition { score, name, partition })
         }));
         Ok(())
     }

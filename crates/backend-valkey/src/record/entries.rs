@@ -19,14 +19,14 @@ pub(crate) struct Entries {
     /// The sorted sets it is listed in, one line each: `set score` or `set score member`.
     pub(crate) listed: String,
     /// The queue it waits in, or the cause it waits for.
-    pub(crate) place: Option<Place>,
+    pub(crate) waiting: Option<WaitingEntry>,
 }
 
-/// A place that others compete for.
-pub(crate) enum Place {
-    /// In a queue.
+/// An entry that competes with others for what comes free.
+pub(crate) enum WaitingEntry {
+    /// In a queue, with its score.
     Queue(QueueKey, String),
-    /// Blocked by a cause.
+    /// Blocked by a cause, with its score.
     Blocked(String, String),
 }
 
@@ -38,7 +38,7 @@ impl Entries {
             lane: String::new(),
             due,
             listed: String::new(),
-            place: None,
+            waiting: None,
         };
         match record {
             Record::Execution(execution) => entries.execution(execution),
@@ -77,9 +77,9 @@ impl Entries {
                 self.line(INDEX, "0", Some(&format!("open_member:{flow_id}:{uuid}")));
             }
         }
-        self.place = match placement(execution) {
-            Placement::Eligible { queue, score } => Some(Place::Queue(queue, score_text(&score))),
-            Placement::Blocked { cause: by, score } => Some(Place::Blocked(cause(by), score_text(&score))),
+        self.waiting = match placement(execution) {
+            Placement::Eligible { queue, score } => Some(WaitingEntry::Queue(queue, score_text(&score))),
+            Placement::Blocked { cause: by, score } => Some(WaitingEntry::Blocked(cause(by), score_text(&score))),
             Placement::Leased { budgets } => {
                 for budget_id in budgets {
                     self.line(INDEX, "0", Some(&format!("leased:{budget_id}:{uuid}")));

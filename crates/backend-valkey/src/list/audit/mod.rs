@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Found;
 use super::cursor::Cut;
 use super::reader::Reader;
-use super::walk::{Names, Order, Place, Walk};
+use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{EXECUTIONS, FLOWS, INDEX, record_key};
 
 /// How the records of one kind are found.
@@ -36,7 +36,7 @@ const SECTIONS: [Section; 7] = [
 #[derive(Serialize, Deserialize)]
 struct Progress {
     section: usize,
-    place: Place,
+    position: ListPosition,
 }
 
 pub(super) async fn audit(reader: &mut Reader<'_>, partition: Partition, cut: &Cut) -> Found {
@@ -50,16 +50,18 @@ pub(super) async fn audit(reader: &mut Reader<'_>, partition: Partition, cut: &C
         if partition.family != Family::Flow {
             break;
         }
-        let place = after.take().map(|after| after.place);
-        let mut walk = of.walk(partition, place.as_ref());
+        let position = after.take().map(|after| after.position);
+        let mut walk = of.walk(partition, position.as_ref());
         loop {
-            let mut places = walk.next(reader, cut.limit - rows.len()).await?;
-            let keys = places.iter().map(|place| of.record_key(partition, &place.name));
+            let mut positions = walk.next(reader, cut.limit - rows.len()).await?;
+            let keys = positions
+                .iter()
+                .map(|position| of.record_key(partition, &position.name));
             let keys: Vec<RecordKey> = keys.collect::<Result<_>>()?;
-            let Some(place) = places.pop() else { break };
+            let Some(position) = positions.pop() else { break };
             rows.extend(entries::audited(reader, partition, keys).await?);
             if rows.len() == cut.limit {
-                let next = cut.cursor(&Progress { section, place })?;
+                let next = cut.cursor(&Progress { section, position })?;
                 return Ok((Rows::Audit(rows), Some(next)));
             }
         }
@@ -84,7 +86,7 @@ impl Section {
         }
     }
 
-    fn walk(&self, partition: Partition, after: Option<&Place>) -> Walk {
+    fn walk(&self, partition: Partition, after: Option<&ListPosition>) -> Walk {
         let sets = [(partition, self.set.to_owned())];
         Walk::new(sets, self.order, Names::of_records(self.begin), after)
     }

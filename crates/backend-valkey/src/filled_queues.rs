@@ -12,7 +12,7 @@ pub(crate) const SOURCES_MAX: usize = 64;
 /// Queues beyond those that should be enough: some may turn out to have nothing, or nothing as good as believed.
 const SOURCES_SPARE: usize = 2;
 
-/// How long a picture is believed before somebody who finds nothing in it looks at the store.
+/// How long this is believed before somebody who finds nothing in it looks at the store.
 const BELIEVED_FOR: Duration = Duration::from_secs(10);
 
 /// When something was so: how often the partition had been written to, in which generation of its node.
@@ -29,9 +29,9 @@ impl Moment {
     }
 }
 
-/// Queues by lane.
+/// Queues that have work, by lane.
 #[derive(Default)]
-pub(crate) struct Picture {
+pub(crate) struct FilledQueues {
     lanes: HashMap<String, BTreeMap<(Partition, String), Queue>>,
     /// When everything was looked at, by the age of the store.
     swept_at: Option<Duration>,
@@ -90,7 +90,7 @@ fn keep_partitions_exact(sources: &mut Vec<Source>, others: &[(&(Partition, Stri
     }
 }
 
-impl Picture {
+impl FilledQueues {
     /// A queue was seen with something of this score in it.
     pub(crate) fn saw(&mut self, lane: &str, key: (Partition, String), signature: &Signature, head: f64, seen: Moment) {
         self.saw_more(lane, key, signature, (head, 0), seen);
@@ -187,7 +187,7 @@ impl Picture {
         (sources, bound)
     }
 
-    /// Whether the picture is old enough to be doubted when it shows nothing.
+    /// Whether this is old enough to be doubted when it shows nothing.
     pub(crate) fn is_doubtful(&self, now: Duration) -> bool {
         self.swept_at.is_none_or(|at| now.saturating_sub(at) >= BELIEVED_FOR)
     }
@@ -213,73 +213,73 @@ mod tests {
         Moment { generation, changes }
     }
 
-    fn with_a_queue(at: Moment) -> (Picture, (Partition, String)) {
-        let (mut picture, key) = (Picture::default(), (Partition::flow(1), "queue".to_owned()));
-        picture.saw(LANE, key.clone(), &Signature::default(), 1.0, at);
-        (picture, key)
+    fn with_a_queue(at: Moment) -> (FilledQueues, (Partition, String)) {
+        let (mut filled, key) = (FilledQueues::default(), (Partition::flow(1), "queue".to_owned()));
+        filled.saw(LANE, key.clone(), &Signature::default(), 1.0, at);
+        (filled, key)
     }
 
-    fn is_empty(picture: &mut Picture) -> bool {
-        picture.sources(LANE, 10, |_, _| true).0.is_empty()
+    fn is_empty(filled: &mut FilledQueues) -> bool {
+        filled.sources(LANE, 10, |_, _| true).0.is_empty()
     }
 
     #[test]
     fn what_was_seen_later_stands() {
-        let (mut picture, key) = with_a_queue(seen(7, 20));
-        picture.settled(LANE, &key, None, seen(7, 19));
-        assert!(!is_empty(&mut picture));
-        picture.settled(LANE, &key, None, seen(7, 20));
-        assert!(is_empty(&mut picture));
+        let (mut filled, key) = with_a_queue(seen(7, 20));
+        filled.settled(LANE, &key, None, seen(7, 19));
+        assert!(!is_empty(&mut filled));
+        filled.settled(LANE, &key, None, seen(7, 20));
+        assert!(is_empty(&mut filled));
     }
 
     #[test]
     fn a_queue_that_moved_to_a_node_that_runs_for_longer_is_settled_by_the_second_look() {
-        let (mut picture, key) = with_a_queue(seen(7, 20));
+        let (mut filled, key) = with_a_queue(seen(7, 20));
         let other = (Partition::flow(2), "queue".to_owned());
-        picture.saw(LANE, other.clone(), &Signature::default(), 5.0, seen(7, 1));
-        picture.settled(LANE, &key, None, seen(3, 1));
-        let (sources, _) = picture.sources(LANE, 10, |_, _| true);
+        filled.saw(LANE, other.clone(), &Signature::default(), 5.0, seen(7, 1));
+        filled.settled(LANE, &key, None, seen(3, 1));
+        let (sources, _) = filled.sources(LANE, 10, |_, _| true);
         assert_eq!(
             sources.iter().map(|source| source.partition.index).collect::<Vec<_>>(),
             [2, 1]
         );
-        picture.settled(LANE, &key, None, seen(3, 1));
-        picture.settled(LANE, &other, None, seen(7, 1));
-        assert!(is_empty(&mut picture));
+        filled.settled(LANE, &key, None, seen(3, 1));
+        filled.settled(LANE, &other, None, seen(7, 1));
+        assert!(is_empty(&mut filled));
     }
 
     #[test]
     fn as_many_queues_are_looked_into_as_should_have_enough() {
-        let (mut picture, at) = (Picture::default(), seen(7, 1));
+        let (mut filled, at) = (FilledQueues::default(), seen(7, 1));
         for partition in 0..20 {
             for _ in 0..5 {
                 let key = (Partition::flow(partition), "queue".to_owned());
-                picture.entered(LANE, key, &Signature::default(), f64::from(partition), at);
+                filled.entered(LANE, key, &Signature::default(), f64::from(partition), at);
             }
         }
-        let mut looked_into = |wanted| picture.sources(LANE, wanted, |_, _| true).0.len();
+        let mut looked_into = |wanted| filled.sources(LANE, wanted, |_, _| true).0.len();
         assert_eq!(looked_into(20), 4 + SOURCES_SPARE);
         // The first four count for one each: somebody was sent for what they have.
         assert_eq!(looked_into(14), 6 + SOURCES_SPARE);
-        let (sources, bound) = picture.sources(LANE, 1, |_, _| true);
+        let (sources, bound) = filled.sources(LANE, 1, |_, _| true);
         assert_eq!((sources.len(), bound), (1 + SOURCES_SPARE, Some(3.0)));
-        assert_eq!(picture.sources(LANE, 1_000, |_, _| true).1, None);
+        assert_eq!(filled.sources(LANE, 1_000, |_, _| true).1, None);
     }
 
     #[test]
     fn inside_a_partition_nothing_overtakes_a_queue_that_is_not_looked_into() {
-        let (mut picture, at) = (Picture::default(), seen(7, 1));
+        let (mut filled, at) = (FilledQueues::default(), seen(7, 1));
         for (set, score) in [("a", 1.0), ("b", 2.0), ("c", 3.0), ("d", 4.0), ("e", 5.0)] {
             let key = (Partition::flow(3), set.to_owned());
-            picture.entered(LANE, key, &Signature::default(), score, at);
+            filled.entered(LANE, key, &Signature::default(), score, at);
         }
-        let (sources, _) = picture.sources(LANE, 1, |_, _| true);
+        let (sources, _) = filled.sources(LANE, 1, |_, _| true);
         let bounds: Vec<_> = sources
             .iter()
             .map(|source| (source.set.as_str(), source.bound))
             .collect();
         assert_eq!(bounds, [("a", Some(4.0)), ("b", Some(4.0)), ("c", Some(4.0))]);
-        let mut equal = Picture::default();
+        let mut equal = FilledQueues::default();
         for set in ["a", "b", "c", "d"] {
             let key = (Partition::flow(3), set.to_owned());
             equal.entered(LANE, key, &Signature::default(), 1.0, at);
