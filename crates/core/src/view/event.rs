@@ -13,7 +13,7 @@ use crate::token::SignedCursor;
 pub struct ReadEvents {
     /// Where to go on; absent: from the oldest event kept.
     pub cursor: Option<SignedCursor>,
-    /// Which events.
+    /// What to leave out. It may change from one call to the next.
     #[serde(rename = "..filter")]
     pub filter: EventFilter,
     /// At most this many; absent: 50, at most 1,000.
@@ -26,7 +26,7 @@ pub struct ReadEvents {
 /// Which events. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventFilter {
-    /// Of this tenant.
+    /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
     /// Of this lane.
     pub lane: Option<LaneId>,
@@ -38,7 +38,7 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// Whether a line passes.
+    /// Whether a line of the history has everything that was given.
     pub fn passes(&self, line: &HistoryLine) -> bool {
         self.namespace
             .as_ref()
@@ -59,7 +59,7 @@ pub struct Event {
     pub line: HistoryLine,
 }
 
-/// Some events.
+/// The events of one call; none when there were none in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Events {
     /// In order within a partition, and so within an execution and a flow.

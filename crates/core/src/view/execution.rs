@@ -17,11 +17,11 @@ use crate::time::{Duration, Timestamp};
 /// Everything about one execution but its bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionView {
-    /// Its name.
+    /// Given by whoever submitted it, or minted; it tells the partition, too.
     pub execution_id: ExecutionId,
-    /// The tenant.
+    /// The tenant: keys of another one do not see it.
     pub namespace: Namespace,
-    /// The queue.
+    /// The queue workers claim it from.
     pub lane_id: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
@@ -46,9 +46,9 @@ pub struct ExecutionView {
     pub attempt_index: Option<u32>,
     /// How many attempts were started.
     pub attempt_count: u32,
-    /// What was counted so far.
+    /// Retries, reclaims, replays and signals, which its policy limits.
     pub counts: Counts,
-    /// The flow it belongs to.
+    /// Only for a member of a flow.
     pub flow_id: Option<FlowId>,
     /// What its worker last said.
     pub progress: Option<Progress>,
@@ -64,7 +64,7 @@ pub struct ExecutionView {
     pub lease_epoch: u64,
     /// When the lease ends unless renewed.
     pub lease_expires_at: Option<Timestamp>,
-    /// To whom it is promised.
+    /// The promise of a lease, before its worker has redeemed it.
     pub grant: Option<GrantView>,
     /// Why it was cancelled, expired or skipped.
     pub reason: Option<String>,
@@ -72,7 +72,7 @@ pub struct ExecutionView {
     pub failure: Option<Failure>,
     /// Bytes of its result; absent unless its last end was a success that had one.
     pub result_bytes: Option<u64>,
-    /// The open suspension.
+    /// What it waits for, while it is suspended.
     pub suspension: Option<SuspensionView>,
 }
 
@@ -81,18 +81,18 @@ pub struct ExecutionView {
 pub struct GrantView {
     /// Who may redeem it.
     pub worker: WorkerId,
-    /// Until when.
+    /// When it goes back to its queue unless redeemed.
     pub expires_at: Timestamp,
 }
 
 /// An open suspension as it is read: without tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuspensionView {
-    /// Its name.
+    /// Another one for every suspension of an execution.
     pub suspension_id: SuspensionId,
     /// Why it waits.
     pub reason_code: ReasonCode,
-    /// Since when.
+    /// When its worker let go of it.
     pub since: Timestamp,
     /// When waiting ends.
     pub timeout_at: Option<Timestamp>,
@@ -127,7 +127,7 @@ pub struct GetResult {
 /// Somebody who runs an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Which execution.
+    /// What it runs, which must depend on what it asks for.
     pub execution_id: ExecutionId,
     /// Proof of its lease.
     #[serde(rename = "..fence")]
@@ -145,7 +145,7 @@ pub struct WaitForEnd {
 /// Asks for executions. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListExecutions {
-    /// Of this tenant.
+    /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
     /// Of this lane.
     pub lane: Option<LaneId>,
@@ -153,7 +153,7 @@ pub struct ListExecutions {
     pub state: Option<PublicState>,
     /// Of this kind.
     pub kind: Option<ExecutionKind>,
-    /// With this tag.
+    /// With this tag, as `key=value`.
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
     /// Members of this flow.
@@ -163,7 +163,7 @@ pub struct ListExecutions {
     pub created_from: Option<Timestamp>,
     /// Created before this moment.
     pub created_before: Option<Timestamp>,
-    /// Which page.
+    /// The newest come first.
     #[serde(rename = "..page")]
     pub page: PageRequest,
 }

@@ -9,7 +9,7 @@ use crate::name::WorkerInstanceId;
 /// Every condition between an execution and a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// Which execution.
+    /// The one that was asked about.
     pub execution_id: ExecutionId,
     /// Where it stands.
     pub state: StateView,
@@ -22,7 +22,7 @@ pub struct Explanation {
 /// One condition between an execution and a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Condition {
-    /// Which one.
+    /// What it is about; of some there may be several, such as budgets.
     pub hindrance: Hindrance,
     /// Whether it holds the execution back now.
     pub blocks: bool,
@@ -34,23 +34,23 @@ pub struct Condition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hindrance {
-    /// An operator's hold.
+    /// An operator holds it.
     Hold,
     /// A suspension waits for signals.
     Suspension,
     /// A worker has it, or was promised it.
     Ownership,
-    /// A delay or backoff.
+    /// A delay or backoff is not over.
     Delay,
-    /// Its dependencies.
+    /// Inbound edges of its flow that are not satisfied.
     Dependencies,
-    /// The gate of its flow.
+    /// Its flow is not open yet, or cancelled.
     FlowGate,
-    /// The state of its lane.
+    /// Its lane hands nothing out.
     Lane,
-    /// One of its budgets.
+    /// One of its budgets is used up.
     Budget,
-    /// Its quota.
+    /// Its quota has no free slot, or no room in its window.
     Quota,
     /// No live worker offers what it requires.
     Capabilities,

@@ -16,9 +16,9 @@ use crate::time::Timestamp;
 /// A flow with its derived state and exact counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowView {
-    /// Its name.
+    /// Given by whoever created it, or minted; its members live in its partition.
     pub flow_id: FlowId,
-    /// The tenant.
+    /// The tenant: keys of another one do not see it.
     pub namespace: Namespace,
     /// What kind of graph it is.
     pub flow_kind: FlowKind,
@@ -32,18 +32,18 @@ pub struct FlowView {
     pub counts: Counts,
     /// Moves with every staged edge.
     pub graph_revision: u64,
-    /// When it was created.
+    /// When it was created, not when it was opened.
     pub created_at: Timestamp,
     /// When its last open member ended.
     pub ended_at: Option<Timestamp>,
-    /// Its cancellation, once asked for.
+    /// Why its gate was closed and what happens to its members; absent unless it was cancelled.
     pub cancellation: Option<FlowCancellation>,
 }
 
 /// The inbound edges of one member and what is counted over them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupView {
-    /// The member.
+    /// The member they lead to.
     pub execution_id: ExecutionId,
     /// How they join.
     pub policy: EdgeGroupPolicy,
@@ -51,7 +51,7 @@ pub struct GroupView {
     pub fixed: bool,
     /// They hold the member back.
     pub waiting: bool,
-    /// What is counted.
+    /// How many were applied, and how they ended.
     #[serde(rename = "..counts")]
     pub counts: group::Counts,
 }
@@ -59,14 +59,14 @@ pub struct GroupView {
 /// Asks for flows. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListFlows {
-    /// Of this tenant.
+    /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
     /// Of this kind.
     pub kind: Option<FlowKind>,
-    /// With this tag.
+    /// With this tag, as `key=value`.
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
-    /// Which page.
+    /// The newest come first.
     #[serde(rename = "..page")]
     pub page: PageRequest,
 }

@@ -12,9 +12,9 @@ use crate::time::Timestamp;
 /// A lane with how much of it is in which state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaneView {
-    /// The tenant.
+    /// Lanes of the same name in two namespaces have nothing to do with each other.
     pub namespace: Namespace,
-    /// Its name.
+    /// As submissions and claims name it.
     pub lane_id: LaneId,
     /// Whether it accepts and hands out.
     pub state: LaneState,

@@ -14,7 +14,7 @@ pub struct ListProblems {}
 /// Something that does not get better by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Of which kind.
+    /// What sort of thing is wrong, which decides what to do about it.
     pub kind: ProblemKind,
     /// What it is about, as a person would name it.
     pub subject: String,
@@ -28,7 +28,7 @@ pub struct Problem {
     pub advice: Cow<'static, str>,
 }
 
-/// Kinds of problems.
+/// What can be wrong. The order is the one they are listed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {

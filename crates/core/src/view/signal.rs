@@ -8,10 +8,10 @@ use crate::record::Signal;
 /// An accepted signal with what came with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignalView {
-    /// The signal.
+    /// The record; its fields stand beside the payload.
     #[serde(rename = "..signal")]
     pub signal: Signal,
-    /// Its bytes.
+    /// Kept apart from the record, for its size.
     #[serde(rename = "payload:bytes")]
     pub payload: Payload,
 }

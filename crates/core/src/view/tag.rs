@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// Writes it.
 pub(super) fn serialize<S: Serializer>(tag: &Option<(String, String)>, serializer: S) -> Result<S::Ok, S::Error> {
     match tag {
         Some((key, value)) => serializer.collect_str(&format_args!("{key}={value}")),
@@ -10,7 +9,7 @@ pub(super) fn serialize<S: Serializer>(tag: &Option<(String, String)>, serialize
     }
 }
 
-/// Reads it. Keys have no `=` in them; values may.
+/// Keys have no `=` in them; values may.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<(String, String)>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let (key, value) = text

@@ -146,12 +146,11 @@ async fn namesake(engine: &Engine, command: &StageDependencyEdge) -> Result<Opti
     Ok(edges.find(|edge| edge.data_passing_ref.as_ref() == Some(name)))
 }
 
-/// All edges out of an execution.
 pub(super) async fn edges_from(engine: &Engine, upstream: ExecutionId) -> Result<Vec<Edge>> {
     edges_of(engine, outbound(upstream)).await
 }
 
-/// All edges of a listing.
+/// However many pages that takes.
 pub(super) async fn edges_of(engine: &Engine, listing: Listing) -> Result<Vec<Edge>> {
     let (mut edges, mut after) = (Vec::new(), None);
     loop {

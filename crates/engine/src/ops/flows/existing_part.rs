@@ -117,7 +117,6 @@ impl ExistingPart {
         Found::new(executions, edges.chain(&self.inbound))
     }
 
-    /// The flow, if it is there.
     pub(super) fn flow(&self) -> Option<FlowRead<'_>> {
         FlowRead::of(&self.snapshot, self.flow_id)
     }

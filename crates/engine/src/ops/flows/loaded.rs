@@ -20,7 +20,7 @@ pub(crate) struct FlowRead<'s> {
 }
 
 impl<'s> FlowRead<'s> {
-    /// The flow, if the snapshot has it.
+    /// `None`: the snapshot has no such flow, or not its gate.
     pub(crate) fn of(snapshot: &'s Snapshot, id: FlowId) -> Option<Self> {
         Some(Self {
             flow: snapshot.flow(&RecordKey::Flow(id))?,

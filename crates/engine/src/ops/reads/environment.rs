@@ -36,10 +36,8 @@ pub(super) struct Environment {
     headrooms: BTreeMap<QuotaPolicyId, Option<Headroom>>,
 }
 
-/// Gates of flows.
 pub(super) type Gates = BTreeMap<FlowId, GateState>;
 
-/// The gates a snapshot holds.
 pub(super) fn gates_in(snapshot: &Snapshot) -> Gates {
     let gate = |record: &Record| match record {
         Record::Gate(gate) => Some((gate.flow_id, gate.state)),
@@ -151,14 +149,12 @@ impl Environment {
         observed_state(execution, &surroundings)
     }
 
-    /// The state of its lane.
     pub(super) fn lane(&self, execution: &Execution) -> LaneState {
         let definition = &execution.definition;
         let lane = (definition.namespace.clone(), definition.lane.clone());
         self.lanes.get(&lane).copied().unwrap_or_default()
     }
 
-    /// The gate of its flow.
     pub(super) fn gate(&self, execution: &Execution) -> Option<GateState> {
         self.gates.get(&execution.definition.flow?).copied()
     }
@@ -180,7 +176,6 @@ impl Environment {
         self.headroom(execution).is_none_or(|mut room| !room.take(continues))
     }
 
-    /// Live workers of its lane.
     pub(super) fn workers_of_lane(&self, execution: &Execution) -> impl Iterator<Item = &Worker> {
         let definition = Arc::clone(&execution.definition);
         self.workers(execution)
@@ -188,7 +183,7 @@ impl Environment {
             .filter(move |worker| worker.is_live(self.now) && worker.serves(&definition.namespace, &definition.lane))
     }
 
-    /// Live workers of its lane that lack the fewest capabilities, at most 5.
+    /// Live workers of its lane, those that lack the fewest capabilities first.
     pub(super) fn nearest_workers(&self, execution: &Execution) -> Vec<NearestWorker> {
         let required = &execution.definition.policy.routing_requirements.required_capabilities;
         let mut nearest: Vec<NearestWorker> = self

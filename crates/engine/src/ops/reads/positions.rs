@@ -40,7 +40,6 @@ impl Positions {
         self.seen.insert(partition.index, position);
     }
 
-    /// As bytes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let began = self.began.as_millis();
         let seen = self.seen.values().map(|position| position.millis);
@@ -58,7 +57,7 @@ impl Positions {
         bytes
     }
 
-    /// From bytes; `None` when they say something else.
+    /// `None` when they say something else.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
         let latest = read(bytes)?;

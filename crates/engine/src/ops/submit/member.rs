@@ -74,7 +74,7 @@ pub(super) fn join_flow(
     member::join(draft, id, membership, context)
 }
 
-/// The execution that spawns this one.
+/// The parent. One of another partition cannot be in the flow, and is not in the snapshot.
 fn spawning<'s>(engine: &Engine, snapshot: &'s Snapshot, parent: &ParentFence, flow: FlowId) -> Result<&'s Execution> {
     let id = parent.execution_id;
     if id.partition() == snapshot.partition {
