@@ -11,7 +11,7 @@ use ff_core::time::Timestamp;
 use futures::future::join_all;
 
 use super::assigned_id::{AssignedId, assign_id};
-use super::create::{check_submission, submit};
+use super::create::{Submission, check_submission};
 use crate::engine::Engine;
 
 /// How many executions that may live anywhere share a partition: enough to share calls on a cluster, few enough to spread.
@@ -35,10 +35,14 @@ pub(crate) async fn create_executions(engine: &Engine, commands: Vec<CreateExecu
     }
     let assigned = assign_ids(engine, &commands, engine.store_time().await?);
     meet_lanes(engine, &commands, &assigned).await;
-    let submissions = commands
-        .iter()
-        .zip(assigned)
-        .map(|(command, assigned)| async move { submit(engine, command, assigned?).await });
+    let submissions = commands.iter().zip(assigned).map(|(command, assigned)| async move {
+        let submission = Submission {
+            engine,
+            command,
+            assigned: assigned?,
+        };
+        submission.submit().await
+    });
     Ok(join_all(submissions).await)
 }
 

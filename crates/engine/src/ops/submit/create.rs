@@ -10,14 +10,24 @@ use ff_core::machine::{Context, Step};
 use ff_core::record::{Record, RecordKey, SubmissionKeyRecord};
 
 use super::assigned_id::{AssignedId, assign_id};
-use super::member::{check_flow, join_flow, load_flow_for, submission_context};
 use crate::engine::Engine;
 use crate::transact::Decision;
 
+/// One execution to be created, under the id it gets.
+pub(super) struct Submission<'s> {
+    pub(super) engine: &'s Engine,
+    pub(super) command: &'s CreateExecution,
+    pub(super) assigned: AssignedId,
+}
+
 pub(crate) async fn create_execution(engine: &Engine, command: CreateExecution) -> Result<Created> {
     check_submission(engine, &command)?;
-    let assigned = assign_id(engine, &command, engine.store_time().await?)?;
-    submit(engine, &command, assigned).await
+    let submission = Submission {
+        engine,
+        assigned: assign_id(engine, &command, engine.store_time().await?)?,
+        command: &command,
+    };
+    submission.submit().await
 }
 
 /// Refuses what no store could make right, before it is asked anything.
@@ -26,88 +36,87 @@ pub(super) fn check_submission(engine: &Engine, command: &CreateExecution) -> Re
     submit::validate(command, &engine.shared.config.rules)
 }
 
-/// Submits one execution.
-///
-/// Lane, budgets and quota are looked at only for what turns out to be new: a repetition is answered as the first time,
-/// whatever became of them since.
-pub(super) async fn submit(engine: &Engine, command: &CreateExecution, assigned: AssignedId) -> Result<Created> {
-    let load = load_for(command, assigned);
-    let locked = engine.lock(subject(command, assigned)).await;
-    let locked = locked.starting_from(without_reading(engine, command, assigned));
-    let lane = OnceLock::new();
-    let decide = || async {
-        let snapshot = locked.look(load.clone()).await?;
-        check_flow(command, &snapshot)?;
-        if lane.get().is_none() && is_new(command, assigned, &snapshot) {
-            let used = engine.use_lane(&command.namespace, &command.lane_id).await?;
-            engine.check_limits(&command.namespace, &command.policy).await?;
-            lane.get_or_init(|| used);
+impl Submission<'_> {
+    /// Lane, budgets and quota are looked at only for what turns out to be new: a repetition is answered as the first time,
+    /// whatever became of them since.
+    pub(super) async fn submit(&self) -> Result<Created> {
+        let (engine, command) = (self.engine, self.command);
+        let load = self.load();
+        let locked = engine.lock(self.subject()).await;
+        let locked = locked.starting_from(self.without_reading());
+        let lane = OnceLock::new();
+        let decide = || async {
+            let snapshot = locked.look(load.clone()).await?;
+            self.check_flow(&snapshot)?;
+            if lane.get().is_none() && self.is_new(&snapshot) {
+                let used = engine.use_lane(&command.namespace, &command.lane_id).await?;
+                engine.check_limits(&command.namespace, &command.policy).await?;
+                lane.get_or_init(|| used);
+            }
+            let step = self.create(&snapshot, lane.get().copied().unwrap_or_default())?;
+            Ok(Decision::Commit(snapshot, step))
+        };
+        Ok(self.assigned.told(locked.transact(decide).await?))
+    }
+
+    /// What submissions that meet lock: their key, or their flow when they write it, or nothing but themselves.
+    fn subject(&self) -> RecordKey {
+        match self.command.flow_id {
+            Some(flow) if !self.command.depends_on.is_empty() => RecordKey::Flow(flow),
+            _ => self.idempotency_key().unwrap_or_else(|| self.key()),
         }
-        let lane = lane.get().copied().unwrap_or_default();
-        let step = accept(engine, command, assigned, &snapshot, lane)?;
-        Ok(Decision::Commit(snapshot, step))
-    };
-    Ok(assigned.told(locked.transact(decide).await?))
-}
-
-/// The snapshot for an id nobody knows, without a key and outside of any flow: there is nothing to find but the time.
-fn without_reading(engine: &Engine, command: &CreateExecution, assigned: AssignedId) -> Option<Snapshot> {
-    let fresh = assigned.minted && command.idempotency_key.is_none() && command.flow_id.is_none();
-    let partition = assigned.id.partition();
-    fresh
-        .then(|| engine.now_in(partition))
-        .flatten()
-        .map(|now| Snapshot::empty(partition, now))
-}
-
-fn load_for(command: &CreateExecution, assigned: AssignedId) -> Load {
-    let mut load = Load::records(assigned.id.partition(), [RecordKey::Execution(assigned.id)]);
-    load.records.extend(key_of(command));
-    load_flow_for(command, load)
-}
-
-fn accept(
-    engine: &Engine,
-    command: &CreateExecution,
-    assigned: AssignedId,
-    snapshot: &Snapshot,
-    lane: LaneState,
-) -> Result<Step<Created>> {
-    let known = Known {
-        existing: snapshot.execution(&RecordKey::Execution(assigned.id)),
-        key: known_key(command, snapshot),
-        lane,
-    };
-    let context = submission_context(engine, command, snapshot);
-    let submitted = Context {
-        now: assigned.submitted_at.unwrap_or(context.now),
-        ..context.clone()
-    };
-    let mut step = submit::create(command, assigned.id, known, &submitted)?;
-    join_flow(engine, &mut step.draft, command, assigned.id, snapshot, &context)?;
-    Ok(step)
-}
-
-/// What submissions that meet lock: their key, or their flow when they write it, or nothing but themselves.
-fn subject(command: &CreateExecution, assigned: AssignedId) -> RecordKey {
-    match command.flow_id {
-        Some(flow) if !command.depends_on.is_empty() => RecordKey::Flow(flow),
-        _ => key_of(command).unwrap_or(RecordKey::Execution(assigned.id)),
     }
-}
 
-fn key_of(command: &CreateExecution) -> Option<RecordKey> {
-    let key = command.idempotency_key.clone()?;
-    Some(RecordKey::SubmissionKey(idempotency_scope(command), key))
-}
-
-fn known_key<'s>(command: &CreateExecution, snapshot: &'s Snapshot) -> Option<&'s SubmissionKeyRecord> {
-    match snapshot.records.get(&key_of(command)?) {
-        Some((Record::SubmissionKey(record), _)) => Some(record),
-        _ => None,
+    fn load(&self) -> Load {
+        let mut load = Load::records(self.assigned.id.partition(), [self.key()]);
+        load.records.extend(self.idempotency_key());
+        self.load_flow(load)
     }
-}
 
-fn is_new(command: &CreateExecution, assigned: AssignedId, snapshot: &Snapshot) -> bool {
-    snapshot.execution(&RecordKey::Execution(assigned.id)).is_none() && known_key(command, snapshot).is_none()
+    /// The snapshot for an id nobody knows, without a key and outside of any flow: there is nothing to find but the time.
+    fn without_reading(&self) -> Option<Snapshot> {
+        let command = self.command;
+        let fresh = self.assigned.minted && command.idempotency_key.is_none() && command.flow_id.is_none();
+        let partition = self.assigned.id.partition();
+        fresh
+            .then(|| self.engine.now_in(partition))
+            .flatten()
+            .map(|now| Snapshot::empty(partition, now))
+    }
+
+    fn is_new(&self, snapshot: &Snapshot) -> bool {
+        snapshot.execution(&self.key()).is_none() && self.known_key(snapshot).is_none()
+    }
+
+    fn create(&self, snapshot: &Snapshot, lane: LaneState) -> Result<Step<Created>> {
+        let known = Known {
+            existing: snapshot.execution(&self.key()),
+            key: self.known_key(snapshot),
+            lane,
+        };
+        let context = self.context(snapshot);
+        let submitted = Context {
+            now: self.assigned.submitted_at.unwrap_or(context.now),
+            ..context.clone()
+        };
+        let mut step = submit::create(self.command, self.assigned.id, known, &submitted)?;
+        self.join_flow(&mut step.draft, snapshot, &context)?;
+        Ok(step)
+    }
+
+    const fn key(&self) -> RecordKey {
+        RecordKey::Execution(self.assigned.id)
+    }
+
+    fn idempotency_key(&self) -> Option<RecordKey> {
+        let key = self.command.idempotency_key.clone()?;
+        Some(RecordKey::SubmissionKey(idempotency_scope(self.command), key))
+    }
+
+    fn known_key<'r>(&self, snapshot: &'r Snapshot) -> Option<&'r SubmissionKeyRecord> {
+        match snapshot.records.get(&self.idempotency_key()?) {
+            Some((Record::SubmissionKey(record), _)) => Some(record),
+            _ => None,
+        }
+    }
 }
