@@ -1,7 +1,6 @@
 //! replay_execution.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::Listing;
 use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
@@ -10,6 +9,7 @@ use ff_core::machine::replay::{self, Past};
 use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey};
 
 use crate::engine::Engine;
+use crate::ops::flows::outbound;
 use crate::snapshots::merge;
 use crate::transact::Decision;
 
@@ -51,11 +51,7 @@ async fn past_of(engine: &Engine, execution: &Execution, snapshot: &mut Snapshot
 /// Whether an edge out of an execution has failed. Where there are too many to tell at once it says yes: then the
 /// follow-up work looks at each of them, and leaves alone what has not.
 async fn has_failed_outbound(engine: &Engine, upstream: ExecutionId) -> Result<bool> {
-    let listing = Listing::EdgesFrom {
-        upstream,
-        unresolved_only: false,
-    };
-    let page = engine.store().list(listing, None, PAGE_MAX).await?;
+    let page = engine.store().list(outbound(upstream), None, PAGE_MAX).await?;
     let more = page.next.is_some();
     Ok(more || page.edges().iter().any(|(edge, _)| edge.state == EdgeState::Failed))
 }

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::Listing;
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::machine::{Context, Step, group};
 use ff_core::record::{Actor, Edge, Execution, RecordKey};
 
+use super::edges::outbound;
 use crate::engine::{Engine, as_worker};
 use crate::lease_cache::VersionedExecution;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
@@ -95,11 +95,7 @@ async fn outbound_edges(
 ) -> Result<Option<Vec<Edge>>> {
     let flow = Load::records(id.partition(), [RecordKey::Flow(flow)]);
     merge(snapshot, engine.store().load(flow).await?);
-    let outbound = Listing::EdgesFrom {
-        upstream: id,
-        unresolved_only: false,
-    };
-    let page = engine.store().list(outbound, None, EDGES_AT_ONCE_MAX).await?;
+    let page = engine.store().list(outbound(id), None, EDGES_AT_ONCE_MAX).await?;
     if page.next.is_some() {
         return Ok(None);
     }

@@ -8,6 +8,7 @@ use ff_core::id::{ExecutionId, FlowId};
 use ff_core::record::Edge;
 use serde::{Deserialize, Serialize};
 
+use super::edges::outbound;
 use crate::engine::Engine;
 use crate::fault::internal;
 
@@ -105,11 +106,8 @@ impl Walk<'_> {
             if room == 0 {
                 return Ok(Full::At(after));
             }
-            let listing = Listing::EdgesFrom {
-                upstream,
-                unresolved_only: false,
-            };
-            let page = self.engine.store().list(listing, after.map(Cursor), room).await?;
+            let after_edge = after.map(Cursor);
+            let page = self.engine.store().list(outbound(upstream), after_edge, room).await?;
             after = page.next.clone().map(|Cursor(cursor)| cursor);
             self.edges.extend(page.edges().into_iter().map(|(edge, _)| edge));
             if after.is_none() {

@@ -163,7 +163,8 @@ pub(super) async fn edges_of(engine: &Engine, listing: Listing) -> Result<Vec<Ed
     }
 }
 
-const fn outbound(upstream: ExecutionId) -> Listing {
+/// The edges out of an execution, resolved or not.
+pub(crate) const fn outbound(upstream: ExecutionId) -> Listing {
     Listing::EdgesFrom {
         upstream,
         unresolved_only: false,

@@ -25,6 +25,7 @@ mod loaded;
 mod members;
 mod read;
 
+pub(crate) use edges::outbound;
 pub(crate) use loaded::{FlowRead, no_flow};
 
 pub(crate) use cancel::cancel_flow;
