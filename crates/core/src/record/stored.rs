@@ -266,3 +266,54 @@ fn same_item(now: &Value, before: &Value) -> bool {
         _ => now == before,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Value, put_back};
+
+    /// `now` with what a later format held where this one knew only `known`.
+    fn with(mut now: Value, known: &Value, whole: &Value) -> Value {
+        put_back(&mut now, known, whole);
+        now
+    }
+
+    #[test]
+    fn what_was_changed_or_taken_away_stays_so() {
+        let known = json!({ "priority": 1, "hold": { "since": 1 } });
+        let whole = json!({ "priority": 1, "hold": { "since": 1, "later": 1 }, "later": 2 });
+        assert_eq!(
+            with(json!({ "priority": 9 }), &known, &whole),
+            json!({ "priority": 9, "later": 2 })
+        );
+    }
+
+    #[test]
+    fn a_part_with_another_id_is_another_part() {
+        let known = json!({ "attempt": { "id": "a" } });
+        let whole = json!({ "attempt": { "id": "a", "later": 1 } });
+        assert_eq!(
+            with(json!({ "attempt": { "id": "a", "index": 0 } }), &known, &whole),
+            json!({ "attempt": { "id": "a", "index": 0, "later": 1 } })
+        );
+        let other = json!({ "attempt": { "id": "b" } });
+        assert_eq!(with(other.clone(), &known, &whole), other);
+    }
+
+    #[test]
+    fn items_of_a_list_are_found_wherever_they_stand_now() {
+        let known = json!([{ "id": 1 }, { "id": 2, "sent": false }, { "name": "x" }, { "name": "y" }]);
+        let whole = json!([
+            { "id": 1, "later": 1 }, { "id": 2, "sent": false, "later": 2 }, { "name": "x", "later": 3 }, { "name": "y", "later": 4 }
+        ]);
+        assert_eq!(
+            with(
+                json!([{ "name": "y" }, { "name": "z" }, { "id": 2, "sent": true }]),
+                &known,
+                &whole
+            ),
+            json!([{ "name": "y", "later": 4 }, { "name": "z" }, { "id": 2, "sent": true, "later": 2 }])
+        );
+    }
+}
