@@ -387,6 +387,7 @@ macro_rules! fabric_cases {
                 usage_stands_on_the_attempt_and_in_the_budget,
                 a_holder_gets_the_answer_of_the_budget,
                 a_repeated_usage_report_counts_once,
+                a_report_without_a_name_counts_every_time,
                 a_report_is_recognised_however_many_come_after_it,
                 a_request_is_of_one_execution,
                 a_report_another_execution_made_stands_on_the_first_attempt_only,

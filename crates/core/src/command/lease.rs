@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{BudgetId, EffectId};
+use crate::id::BudgetId;
 use crate::name::{Category, Dimension, IdempotencyKey, RequestId};
 use crate::payload::Payload;
 use crate::record::{Fence, StopRequest};
@@ -137,8 +137,6 @@ pub struct ReportUsage {
     pub dedup_key: Option<IdempotencyKey>,
     /// Makes repeated requests one.
     pub request_id: Option<RequestId>,
-    /// Fresh id of the effect on the budget.
-    pub effect_id: EffectId,
 }
 
 /// What became of a usage report on the attempt; the budget's own answer follows.

@@ -11,7 +11,7 @@ use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress, UsageRecorded,
 };
 use crate::error::{Code, Rejection};
-use crate::id::{BudgetId, ExecutionId, FlowId};
+use crate::id::{BudgetId, EffectId, ExecutionId, FlowId};
 use crate::limits;
 use crate::record::{
     BlobKey, BudgetStop, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation,
@@ -209,12 +209,13 @@ pub fn complete(execution: &Execution, command: &Complete, context: &Context) ->
 pub fn report_usage(
     execution: &Execution,
     command: &ReportUsage,
+    effect_id: EffectId,
     context: &Context,
 ) -> Result<Step<UsageRecorded>, Rejection> {
     check_deltas(&command.deltas)?;
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
-    let (budget_id, identity) = (command.budget_id, usage_identity(execution.id, command));
+    let (budget_id, identity) = (command.budget_id, usage_identity(execution.id, command, effect_id));
     if outstanding(&change.after, budget_id, &identity).is_some() {
         return Ok(change.finish(UsageRecorded::Already));
     }
@@ -239,7 +240,7 @@ pub fn report_usage(
     }
     change.after.reports.remember(budget_id, &identity);
     change.after.outbox.push(Effect {
-        id: command.effect_id,
+        id: effect_id,
         kind: EffectKind::ReportUsage {
             budget_id,
             attempt_index,
@@ -253,11 +254,11 @@ pub fn report_usage(
 
 /// What a repeated report is recognised by: its dedup key, which is the budget's and may come with another request or from
 /// another execution, or else its request id, or else its effect.
-pub fn usage_identity(execution_id: ExecutionId, command: &ReportUsage) -> UsageIdentity {
+pub fn usage_identity(execution_id: ExecutionId, command: &ReportUsage, effect_id: EffectId) -> UsageIdentity {
     match (&command.dedup_key, &command.request_id) {
         (Some(key), _) => UsageIdentity::Key(key.clone()),
         (None, Some(request_id)) => UsageIdentity::Call(execution_id, request_id.clone()),
-        (None, None) => UsageIdentity::Effect(command.effect_id),
+        (None, None) => UsageIdentity::Effect(effect_id),
     }
 }
 

@@ -406,9 +406,9 @@ impl World {
                     deltas: [(Dimension::parse("tokens").unwrap(), 3)].into(),
                     dedup_key: None,
                     request_id: None,
-                    effect_id: EffectId::from_uuid(self.mint()),
                 };
-                lease::report_usage(execution, &command, context)?.map(|_| ())
+                let effect_id = EffectId::from_uuid(self.mint());
+                lease::report_usage(execution, &command, effect_id, context)?.map(|_| ())
             }
             Work::Suspend { times_out, delayed } => {
                 let command = self.suspend(fence, *times_out, *delayed);

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use ff_core::command::budget::Reported;
 use ff_core::command::lease::{ReportUsage, UsageRecorded};
 use ff_core::error::Code;
-use ff_core::id::EffectId;
 use ff_core::machine::Context;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::step::Write;
@@ -27,13 +26,14 @@ fn usage_stands_on_the_attempt_and_waits_for_its_budget_once() {
     let mut case = Case::new().leased();
     let usage = case.usage();
     assert_eq!(case.report(&usage).unwrap(), UsageRecorded::Now);
+    let id = case.execution().outbox[0].id;
     let effect = Effect {
-        id: usage.effect_id,
+        id,
         kind: EffectKind::ReportUsage {
             budget_id: usage.budget_id,
             attempt_index: 0,
             deltas: usage.deltas.clone(),
-            identity: UsageIdentity::Effect(usage.effect_id),
+            identity: UsageIdentity::Effect(id),
         },
     };
     assert_eq!((case.execution().outbox, case.tokens()), (vec![effect], 5));
@@ -52,10 +52,10 @@ fn usage_of_two_budgets_and_dimensions_is_kept_apart() {
     let mut case = Case::new().leased();
     let usage = case.usage();
     case.report(&usage).unwrap();
-    let mut of_another = again(&mut case, &usage);
+    let mut of_another = usage.clone();
     of_another.budget_id = budget_id(2);
     case.report(&of_another).unwrap();
-    let mut of_cents = again(&mut case, &of_another);
+    let mut of_cents = of_another;
     of_cents.deltas = BTreeMap::from([("cents".parse().unwrap(), 1)]);
     case.report(&of_cents).unwrap();
     let kept = case.attempt().usage;
@@ -85,13 +85,6 @@ fn arrive(case: &mut Case, reported: &Reported) {
     settled.unwrap();
 }
 
-fn again(case: &mut Case, command: &ReportUsage) -> ReportUsage {
-    ReportUsage {
-        effect_id: EffectId::from_uuid(case.store.mint()),
-        ..command.clone()
-    }
-}
-
 #[test]
 fn a_report_that_waits_for_its_budget_is_recognised_by_its_key_or_else_its_request() {
     let mut case = Case::new().leased();
@@ -106,8 +99,7 @@ fn a_report_that_waits_for_its_budget_is_recognised_by_its_key_or_else_its_reque
     };
     for (command, tokens) in [(by_request, 5), (by_key, 10)] {
         assert_eq!(case.report(&command).unwrap(), UsageRecorded::Now);
-        let again = again(&mut case, &command);
-        assert_eq!(case.report(&again).unwrap(), UsageRecorded::Already);
+        assert_eq!(case.report(&command).unwrap(), UsageRecorded::Already);
         assert!(case.draft.is_empty());
         assert_eq!(case.tokens(), tokens);
     }
@@ -130,9 +122,8 @@ fn what_the_budget_knows_from_another_report_is_taken_off_the_attempt() {
     };
     case.report(&command).unwrap();
     arrive(&mut case, &Reported::Ok);
-    let again = again(&mut case, &command);
     assert_eq!(
-        case.report(&again).unwrap(),
+        case.report(&command).unwrap(),
         UsageRecorded::Now,
         "only the budget knows"
     );
@@ -152,7 +143,7 @@ fn usage_that_arrives_after_its_attempt_is_settled_where_the_attempt_stands_now(
         attempt.index += 1;
     }
     let arrived = [Arrived {
-        effect_id: usage.effect_id,
+        effect_id: execution.outbox[0].id,
         reported: Some(Reported::AlreadyApplied),
     }];
     assert_eq!(outbox::ended_attempts(&execution, &arrived), [0]);
@@ -175,8 +166,11 @@ fn usage_that_arrives_after_its_attempt_is_settled_where_the_attempt_stands_now(
 fn a_report_repeated_after_its_lease_is_answered_while_it_is_remembered() {
     let mut case = Case::new().leased();
     let mut reports = Vec::new();
-    for _ in 0..17 {
-        let usage = case.usage();
+    for number in 0..17 {
+        let usage = ReportUsage {
+            request_id: request(&format!("r-{number}")),
+            ..case.usage()
+        };
         case.report(&usage).unwrap();
         reports.push(usage);
     }

@@ -309,7 +309,7 @@ impl Case {
             .unwrap();
     }
 
-    /// 5 tokens spent of budget 1, under a fresh effect id.
+    /// 5 tokens spent of budget 1.
     pub(crate) fn usage(&mut self) -> ReportUsage {
         ReportUsage {
             fence: Some(self.fence()),
@@ -317,12 +317,12 @@ impl Case {
             deltas: BTreeMap::from([(Dimension::parse("tokens").unwrap(), 5)]),
             dedup_key: None,
             request_id: None,
-            effect_id: EffectId::from_uuid(self.store.mint()),
         }
     }
 
     pub(crate) fn report(&mut self, command: &ReportUsage) -> Result<UsageRecorded, Rejection> {
-        self.act(|execution, context| lease::report_usage(execution, command, context))
+        let effect_id = EffectId::from_uuid(self.store.mint());
+        self.act(|execution, context| lease::report_usage(execution, command, effect_id, context))
     }
 
     /// Tokens of budget 1 that stand on the attempt.

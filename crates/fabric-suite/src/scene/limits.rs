@@ -8,13 +8,13 @@ use ff_core::command::lease::ReportUsage;
 use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{On, Result};
-use ff_core::id::{BudgetId, EffectId, QuotaPolicyId};
+use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::name::{Dimension, Namespace};
 use ff_core::record::{Limits, OnHardLimit};
 use ff_core::time::Duration;
 use serde_json::json;
 
-use super::{MINUTE, Scene, fresh, with_policy};
+use super::{MINUTE, Scene, with_policy};
 
 impl Scene<'_> {
     /// A budget of ten tokens, with a warning above five.
@@ -60,7 +60,6 @@ pub(crate) fn usage(task: &Task, budget_id: BudgetId, amount: u64) -> ReportUsag
         deltas: deltas(amount),
         dedup_key: None,
         request_id: None,
-        effect_id: EffectId::from_uuid(fresh()),
     }
 }
 

@@ -167,23 +167,23 @@ pub(super) fn wait_children(scene: &mut Scene, fence: Option<Fence>) -> Result<A
 
 /// Usage that nothing tells from another report.
 pub(super) fn report_usage(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
-    let command = usage(scene, fence)?;
+    let command = usage(fence)?;
     report(scene, &command)
 }
 
-pub(super) fn usage(scene: &mut Scene, fence: Option<Fence>) -> Result<ReportUsage, Rejection> {
+pub(super) fn usage(fence: Option<Fence>) -> Result<ReportUsage, Rejection> {
     Ok(ReportUsage {
         fence,
         budget_id: budget(),
         deltas: BTreeMap::from([("tokens".parse()?, 5)]),
         dedup_key: None,
         request_id: None,
-        effect_id: EffectId::from_uuid(scene.world.mint()),
     })
 }
 
 pub(super) fn report(scene: &mut Scene, command: &ReportUsage) -> Result<Answer, Rejection> {
-    let recorded = scene.step(|execution, context| lease::report_usage(execution, command, context))?;
+    let effect_id = EffectId::from_uuid(scene.world.mint());
+    let recorded = scene.step(|execution, context| lease::report_usage(execution, command, effect_id, context))?;
     // A report that is recognised by its own key is answered as the budget answers it.
     let by_key = command.request_id.is_none() && command.dedup_key.is_some();
     Ok(scene.accepted(match recorded {

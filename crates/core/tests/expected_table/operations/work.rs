@@ -62,12 +62,12 @@ pub(super) fn operation(block: &str) -> Option<Operation> {
         ),
         "report_usage (own fence)" => everywhere(plain, with_own_fence(fenced::report_usage)),
         "report_usage repeated (same request_id)" => repeated("after-report_usage", "leased", plain, |scene| {
-            let mut command = fenced::usage(scene, scene.fence)?;
+            let mut command = fenced::usage(scene.fence)?;
             command.request_id = Some("request".parse()?);
             fenced::report(scene, &command)
         }),
         "report_usage repeated (same dedup_key)" => repeated("after-report_usage", "leased", plain, |scene| {
-            let mut command = fenced::usage(scene, scene.fence)?;
+            let mut command = fenced::usage(scene.fence)?;
             command.dedup_key = Some("key".parse()?);
             fenced::report(scene, &command)
         }),

@@ -18,6 +18,7 @@ use ff_core::record::{Actor, Attempt, Record, RecordKey};
 
 use crate::engine::Engine;
 use crate::fault::internal;
+use crate::mint;
 use crate::tries::Tries;
 
 /// The effect that waits in the outbox, and what is to be sent of it; `None` when it has arrived.
@@ -28,11 +29,11 @@ impl Engine {
     /// send the same report at the same time, and the caller gets the budget's first answer.
     pub(super) async fn charge_usage(&self, id: ExecutionId, mut command: ReportUsage) -> Result<Reported> {
         self.check_id(id)?;
-        // A report without a name of its own goes by the effect its caller gave it: each of ours is new.
-        let own_name = RequestId::parse(command.effect_id.to_string())?;
+        // The tries of a report nobody named are told by a name of this call: each has an effect of its own.
+        let own_name = RequestId::parse(mint::secret(self.host()).simple().to_string())?;
         command.request_id.get_or_insert(own_name);
         let mut tries = self.tries(RecordKey::Execution(id)).await;
-        let Some((effect_id, report)) = self.record_usage(&mut tries, id, &mut command).await? else {
+        let Some((effect_id, report)) = self.record_usage(&mut tries, id, &command).await? else {
             // It was recorded before and has arrived.
             return Ok(Reported::AlreadyApplied);
         };
@@ -52,13 +53,7 @@ impl Engine {
     }
 
     /// Records the report on the attempt, and answers what is left to be sent of it.
-    async fn record_usage(
-        &self,
-        tries: &mut Tries<'_, Left>,
-        id: ExecutionId,
-        command: &mut ReportUsage,
-    ) -> Result<Left> {
-        let identity = lease::usage_identity(id, command);
+    async fn record_usage(&self, tries: &mut Tries<'_, Left>, id: ExecutionId, command: &ReportUsage) -> Result<Left> {
         let mut remembered = self.cached(id);
         let mut checked = false;
         loop {
@@ -68,9 +63,11 @@ impl Engine {
                 None => tries.read(Self::load_of(id)).await?,
             };
             // Every try has an effect of its own: what a lost one recorded may have arrived already.
-            command.effect_id = EffectId::from_uuid(self.mint(snapshot.now));
+            let effect_id = EffectId::from_uuid(self.mint(snapshot.now));
+            let identity = lease::usage_identity(id, command, effect_id);
             let execution = self.visible(&snapshot, id)?;
-            let step = match lease::report_usage(execution, command, &self.worker_context(&snapshot, execution)) {
+            let context = self.worker_context(&snapshot, execution);
+            let step = match lease::report_usage(execution, command, effect_id, &context) {
                 Ok(step) if step.outcome == UsageRecorded::Now || !from_memory => step,
                 Err(refusal) if !from_memory => return Err(refusal),
                 // Neither a refusal nor a repetition is taken from memory.

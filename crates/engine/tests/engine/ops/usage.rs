@@ -9,7 +9,7 @@ use ff_core::command::lease::{Renew, ReportUsage};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
-use ff_core::id::{BudgetId, EffectId, ExecutionId};
+use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use ff_core::policy::Policy;
 use ff_core::record::{Limits, OnHardLimit};
@@ -41,14 +41,13 @@ fn tokens() -> Dimension {
     Dimension::parse("tokens").unwrap()
 }
 
-fn usage(held: Held, budget_id: BudgetId, effect: u128) -> On<ExecutionId, ReportUsage> {
+fn usage(held: Held, budget_id: BudgetId, number: u8) -> On<ExecutionId, ReportUsage> {
     let report = ReportUsage {
         fence: Some(held.fence),
         budget_id,
         deltas: [(tokens(), 60)].into(),
         dedup_key: None,
-        request_id: None,
-        effect_id: EffectId::from_uuid(Uuid::from_u128(effect)),
+        request_id: Some(RequestId::parse(format!("request-{number}")).unwrap()),
     };
     On::new(held.id, report)
 }
@@ -82,11 +81,9 @@ async fn a_repeated_report_counts_once() {
     let (held, budget_id) = (world.running(work()).await, budget(&world).await);
     let mut by_key = usage(held, budget_id, 1);
     by_key.command.dedup_key = Some(IdempotencyKey::parse("call-1").unwrap());
-    let mut by_request = usage(held, budget_id, 2);
-    by_request.command.request_id = Some(RequestId::parse("request-1").unwrap());
-    for mut report in [by_key, by_request] {
+    let by_request = usage(held, budget_id, 2);
+    for report in [by_key, by_request] {
         world.engine.report_usage(report.clone()).await.unwrap();
-        report.command.effect_id = EffectId::from_uuid(Uuid::from_u128(77));
         let again = world.engine.report_usage(report).await.unwrap();
         assert_eq!(again, Reported::AlreadyApplied);
     }
@@ -106,7 +103,9 @@ async fn usage_counts_once_when_the_reply_to_the_record_is_lost_and_others_write
         super::support::commit(memory, draft, &snapshot);
     }));
     world.backend.script(Call::Commit, rewritten);
-    let reported = world.engine.report_usage(usage(held, budget_id, 1)).await.unwrap();
+    let mut nameless = usage(held, budget_id, 1);
+    nameless.command.request_id = None;
+    let reported = world.engine.report_usage(nameless).await.unwrap();
     assert_eq!(reported, Reported::Ok);
     assert_eq!(spent(&world, budget_id).await, 60);
     assert_eq!(recorded(&world, held, budget_id), 60);
@@ -118,15 +117,13 @@ async fn usage_waits_in_the_outbox_for_a_budget_that_cannot_be_reached() {
     let (held, budget_id) = (world.running(work()).await, budget(&world).await);
     // The first call says that the budget exists; the one that charges it fails.
     spent(&world, budget_id).await;
-    let mut report = usage(held, budget_id, 1);
-    report.command.request_id = Some(RequestId::parse("request-1").unwrap());
+    let report = usage(held, budget_id, 1);
     world.backend.script(Call::Budget, Fault::After(Box::new(|_| ())));
     world.backend.script(Call::Budget, Fault::Down);
     assert_eq!(code(world.engine.report_usage(report.clone()).await), Code::Unavailable);
     assert_eq!(world.read(held.id).outbox.len(), 1);
     assert_eq!(recorded(&world, held, budget_id), 60);
 
-    report.command.effect_id = EffectId::from_uuid(Uuid::from_u128(2));
     assert_eq!(world.engine.report_usage(report.clone()).await.unwrap(), Reported::Ok);
     assert_eq!(
         world.engine.report_usage(report).await.unwrap(),

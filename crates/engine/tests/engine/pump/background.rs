@@ -10,8 +10,6 @@ use ff_backend::Backend;
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_core::command::lease::ReportUsage;
 use ff_core::fabric::Fabric;
-use ff_core::id::EffectId;
-use ff_core::machine::lease;
 use ff_core::partition::Family;
 use ff_core::record::RecordKey;
 use ff_core::state::{PublicState, public_state};
@@ -213,11 +211,8 @@ async fn everything_is_done_in_the_end_however_often_the_store_fails() {
             deltas: [(tokens(), 1)].into(),
             dedup_key: None,
             request_id: None,
-            effect_id: EffectId::from_uuid(world.mint()),
         };
-        world
-            .decide(id, |it, context| lease::report_usage(it, &report, context))
-            .await;
+        world.report_usage(id, &report).await;
         leased.push(id);
     }
     world.store.one_fails_in.store(3, Ordering::SeqCst);

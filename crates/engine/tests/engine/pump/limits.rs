@@ -6,7 +6,7 @@ use ff_backend::quota::QuotaCall;
 use ff_core::command::budget::ResetBudget;
 use ff_core::command::lease::ReportUsage;
 use ff_core::command::quota::Admit;
-use ff_core::id::{BudgetId, EffectId, ExecutionId, GrantId, QuotaPolicyId};
+use ff_core::id::{BudgetId, ExecutionId, GrantId, QuotaPolicyId};
 use ff_core::machine::claim::{self, Refusal};
 use ff_core::machine::lease;
 use ff_core::record::{Cause, OnHardLimit};
@@ -248,10 +248,8 @@ async fn breach(world: &World, budget_id: BudgetId) {
         deltas: [(tokens(), 11)].into(),
         dedup_key: None,
         request_id: None,
-        effect_id: EffectId::from_uuid(world.mint()),
     };
-    let reported = world.decide(id, |it, context| lease::report_usage(it, &command, context));
-    reported.await;
+    world.report_usage(id, &command).await;
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use ff_core::command::operator::RevokeLease;
 use ff_core::command::page::PageRequest;
 use ff_core::command::quota::Admit;
 use ff_core::fabric::{Fabric, On};
-use ff_core::id::{BudgetId, EffectId, ExecutionId, QuotaPolicyId};
+use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
 use ff_core::machine::{lease, operator};
 use ff_core::name::IdempotencyKey;
 use ff_core::policy::Policy;
@@ -26,11 +26,8 @@ async fn report(world: &World, id: ExecutionId, fence: Fence, budget_id: BudgetI
         deltas: BTreeMap::from([(tokens(), 3)]),
         dedup_key: None,
         request_id: None,
-        effect_id: EffectId::from_uuid(world.mint()),
     };
-    world
-        .decide(id, |it, context| lease::report_usage(it, &command, context))
-        .await;
+    world.report_usage(id, &command).await;
 }
 
 async fn admit(world: &World, quota_policy_id: QuotaPolicyId, id: ExecutionId) {
@@ -92,11 +89,8 @@ async fn usage_the_budget_knew_is_taken_off_an_attempt_that_has_ended() {
         deltas: known.deltas,
         dedup_key: Some(key),
         request_id: None,
-        effect_id: EffectId::from_uuid(world.mint()),
     };
-    world
-        .decide(id, |it, context| lease::report_usage(it, &command, context))
-        .await;
+    world.report_usage(id, &command).await;
     let revoke = RevokeLease {
         reason: None,
         expected_lease_epoch: None,

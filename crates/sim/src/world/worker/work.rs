@@ -6,7 +6,7 @@ use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::frame::FrameMode;
-use ff_core::id::{EffectId, WaitpointId};
+use ff_core::id::WaitpointId;
 use ff_core::limits::{FRAME_BYTES_MAX, REQUESTS_REMEMBERED_MAX};
 use ff_core::payload::Payload;
 use ff_core::time::Duration;
@@ -101,7 +101,6 @@ impl Worker {
             deltas: names::usage(luck, 16),
             dedup_key: luck.one_in(3).then(|| names::fresh_key(luck)),
             request_id: (!luck.one_in(4)).then(|| names::fresh_request(luck)),
-            effect_id: EffectId::from_uuid(luck.uuid()),
         };
         self.actor.stage.watch.reports(sent(held, &report));
         Some(report)
@@ -151,7 +150,6 @@ impl Worker {
             (None, None) => return true,
             _ => {}
         }
-        again.effect_id = EffectId::from_uuid(luck.uuid());
         self.report(held, again).await
     }
 

@@ -19,13 +19,14 @@ use ff_backend::transaction::{CommitError, Committed, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::budget::{CreateBudget, UsageReport};
+use ff_core::command::lease::ReportUsage;
 use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
-use ff_core::id::{AttemptId, BudgetId, ExecutionId, GrantId, LeaseId, QuotaPolicyId};
+use ff_core::id::{AttemptId, BudgetId, EffectId, ExecutionId, GrantId, LeaseId, QuotaPolicyId};
 use ff_core::machine::claim::{Claimant, HandOut};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Step, lease};
 use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
@@ -315,6 +316,13 @@ impl World {
         let execution = snapshot.execution(&RecordKey::Execution(id)).unwrap();
         let step = rule(execution, &Context::engine(self.now())).unwrap();
         self.commit(&snapshot, step).await
+    }
+
+    /// Usage that waits in the outbox for the pump.
+    pub(crate) async fn report_usage(&self, id: ExecutionId, command: &ReportUsage) {
+        let effect_id = EffectId::from_uuid(self.mint());
+        self.decide(id, |it, context| lease::report_usage(it, command, effect_id, context))
+            .await;
     }
 
     pub(crate) async fn load(&self, id: ExecutionId) -> Snapshot {
