@@ -80,6 +80,7 @@ macro_rules! fabric_cases {
                 only_a_lost_execution_can_be_reclaimed,
                 a_held_execution_is_not_handed_over,
                 an_heir_needs_the_capabilities,
+                a_repeated_reclaim_is_answered_with_the_same_grant,
                 a_reclaim_grant_nobody_used_lapses,
             }
             lanes {

@@ -7,16 +7,15 @@ use ff_core::command::operator::{ChangePriority, IssueReclaimGrant};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
-use ff_core::id::{ExecutionId, GrantId};
+use ff_core::id::ExecutionId;
 use ff_core::name::WorkerId;
 use ff_core::record::AttemptKind;
 use ff_core::state::{OwnershipState, PublicState};
 use ff_core::time::Duration;
 use ff_core::token::SignedGrant;
-use uuid::Uuid;
 
 use crate::Harness;
-use crate::scene::{HOUR, MINUTE, Scene, WORKER, claim, instance, refused, requiring, submission};
+use crate::scene::{HOUR, MINUTE, Scene, WORKER, claim, instance, limited, refused, requiring, submission};
 
 pub(crate) async fn a_grant_becomes_a_lease_once(harness: &dyn Harness) {
     let scene = Scene::new(harness);
@@ -200,6 +199,25 @@ pub(crate) async fn an_heir_needs_the_capabilities(harness: &dyn Harness) {
     assert!(reclaim(&scene, id, &["gpu"]).await.is_ok());
 }
 
+pub(crate) async fn a_repeated_reclaim_is_answered_with_the_same_grant(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let quota = scene.quota(None, Some(1)).await;
+    for submission in [submission(), limited(quota)] {
+        let task = scene.held(submission).await;
+        let id = task.execution_id;
+        scene.revoke(id).await.unwrap();
+        scene.settle().await;
+        let first = reclaim(&scene, id, &[]).await.unwrap();
+        let again = reclaim(&scene, id, &[]).await.unwrap();
+        assert_eq!(again.expires_at, first.expires_at);
+        let other = scene.fabric.issue_reclaim_grant(On::new(id, heir("other"))).await;
+        assert_eq!(refused(other), Code::ExecutionNotReclaimable);
+        let task = scene.redeem("heir", &first).await.unwrap();
+        let repeated = scene.redeem("heir", &again).await.unwrap();
+        assert_eq!(repeated.fence, task.fence);
+    }
+}
+
 pub(crate) async fn a_reclaim_grant_nobody_used_lapses(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.held(submission()).await;
@@ -212,11 +230,17 @@ pub(crate) async fn a_reclaim_grant_nobody_used_lapses(harness: &dyn Harness) {
 
 async fn reclaim(scene: &Scene<'_>, id: ExecutionId, offered: &[&str]) -> Result<IssuedGrant> {
     let command = IssueReclaimGrant {
-        worker: WorkerId::parse("heir").unwrap(),
-        instance: instance("heir"),
         capabilities: CapabilitySet::parse(offered).unwrap(),
-        grant_ttl: Duration::from_secs(30),
-        grant_id: GrantId::from_uuid(Uuid::new_v4()),
+        ..heir("heir")
     };
     scene.fabric.issue_reclaim_grant(On::new(id, command)).await
+}
+
+fn heir(worker: &str) -> IssueReclaimGrant {
+    IssueReclaimGrant {
+        worker: WorkerId::parse(worker).unwrap(),
+        instance: instance(worker),
+        capabilities: CapabilitySet::default(),
+        grant_ttl: None,
+    }
 }

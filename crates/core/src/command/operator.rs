@@ -66,11 +66,9 @@ pub struct IssueReclaimGrant {
     /// What it offers.
     #[serde(default)]
     pub capabilities: CapabilitySet,
-    /// How long the grant lasts.
+    /// How long the grant lasts; absent: 5 s.
     #[serde(rename = "grant_ttl_ms")]
-    pub grant_ttl: Duration,
-    /// Fresh id.
-    pub grant_id: GrantId,
+    pub grant_ttl: Option<Duration>,
 }
 
 /// A reclaim grant, before it is signed.
@@ -78,6 +76,8 @@ pub struct IssueReclaimGrant {
 pub enum ReclaimGrant {
     /// Open; budgets and quota may still have to admit it.
     Issued {
+        /// Its id.
+        grant_id: GrantId,
         /// When it lapses.
         expires_at: Timestamp,
         /// Whether it can be redeemed as it is.

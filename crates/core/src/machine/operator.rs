@@ -17,9 +17,10 @@ use crate::command::operator::{
 };
 use crate::error::{Code, Rejection};
 use crate::id::GrantId;
+use crate::limits;
 use crate::record::{
-    AttemptKind, CancelSource, EffectKind, Execution, Fence, GateState, Grant, Happening, Hold, Lease, LeaseEnd,
-    OutcomeKind, RequestOutcome,
+    AttemptKind, CancelSource, Execution, Fence, GateState, Grant, Happening, Hold, Lease, LeaseEnd, OutcomeKind,
+    RequestOutcome,
 };
 use crate::state::{EligibilityState, state_vector};
 
@@ -139,22 +140,20 @@ fn without_lease(change: Change<'_>, expected: Option<u64>) -> Result<Step<Revok
     Err(Code::NoActiveLease.because(format!("execution {} has no lease", change.after.id)))
 }
 
-/// waiting for another worker → granted to a given one. Safe to repeat while the grant is open.
+/// waiting for another worker → granted to a given one. Repeated for that worker while its grant is open, it answers the
+/// same grant.
 pub fn issue_reclaim_grant(
     execution: &Execution,
     command: &IssueReclaimGrant,
+    grant_id: GrantId,
     context: &Context,
 ) -> Result<Step<ReclaimGrant>, Rejection> {
-    check_grant_ttl(command.grant_ttl)?;
+    let grant_ttl = check_grant_ttl(command.grant_ttl.unwrap_or(limits::GRANT_TTL_DEFAULT))?;
     let mut change = Change::begin(execution, context)?;
-    if let Some(grant) = change.after.grant().filter(|grant| grant.id == command.grant_id) {
-        let (expires_at, admitted) = (grant.expires_at, grant.admitted);
-        return Ok(change.finish(ReclaimGrant::Issued { expires_at, admitted }));
-    }
-    if gives_slot_back(&change.after, command.grant_id) {
-        // Under the same id, the slot of the old grant and that of the new one are the same.
-        let id = execution.id;
-        return Err(Code::ExecutionNotReclaimable.because(format!("execution {id}: this grant was issued and is over")));
+    let is_same =
+        |grant: &&Grant| grant.reclaim && grant.worker == command.worker && grant.instance == command.instance;
+    if let Some(issued) = change.after.grant().filter(is_same).map(issued) {
+        return Ok(change.finish(issued));
     }
     if change.after.lease().is_some_and(Lease::is_expired) {
         time::reclaim(&mut change, LeaseEnd::Expired);
@@ -182,25 +181,28 @@ pub fn issue_reclaim_grant(
             Code::CapabilityMismatch.because(format!("the worker does not offer all that {} needs", execution.id))
         );
     }
-    let expires_at = change.now + command.grant_ttl;
-    let admitted = !needs_admission(&change.after);
+    let grant = Grant {
+        id: grant_id,
+        worker: command.worker.clone(),
+        instance: command.instance.clone(),
+        expires_at: change.now + grant_ttl,
+        admitted: !needs_admission(&change.after),
+        reclaim: true,
+    };
+    let issued = issued(&grant);
     if let Some(runnable) = change.runnable_mut() {
-        runnable.grant = Some(Grant {
-            id: command.grant_id,
-            worker: command.worker.clone(),
-            instance: command.instance.clone(),
-            expires_at,
-            admitted,
-            reclaim: true,
-        });
+        runnable.grant = Some(grant);
     }
     change.note(Happening::Granted, Some(format!("to {} as a reclaim", command.worker)));
-    Ok(change.finish(ReclaimGrant::Issued { expires_at, admitted }))
+    Ok(change.finish(issued))
 }
 
-fn gives_slot_back(execution: &Execution, grant: GrantId) -> bool {
-    let is_release = |kind: &EffectKind| matches!(kind, EffectKind::ReleaseSlot { grant_id, .. } if *grant_id == grant);
-    execution.outbox.iter().any(|effect| is_release(&effect.kind))
+fn issued(grant: &Grant) -> ReclaimGrant {
+    ReclaimGrant::Issued {
+        grant_id: grant.id,
+        expires_at: grant.expires_at,
+        admitted: grant.admitted,
+    }
 }
 
 fn check_reclaimable(execution: &Execution) -> Result<(), Rejection> {

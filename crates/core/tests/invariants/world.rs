@@ -313,10 +313,9 @@ impl World {
                     worker: WorkerId::parse("w").unwrap(),
                     instance: WorkerInstanceId::parse("w-1").unwrap(),
                     capabilities: CapabilitySet::default(),
-                    grant_ttl: Duration::from_secs(5),
-                    grant_id,
+                    grant_ttl: None,
                 };
-                self.accept(operator::issue_reclaim_grant(&execution, &command, &context));
+                self.accept(operator::issue_reclaim_grant(&execution, &command, grant_id, &context));
             }
             Move::Resume => {
                 let command = ResumeExecution {

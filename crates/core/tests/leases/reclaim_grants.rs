@@ -15,36 +15,36 @@ use crate::MILLISECOND;
 use crate::running::{Case, HOUR, MINUTE, Move, budget_id, code, policy, seconds};
 use crate::support::{LEASE_TTL, submission};
 
-fn reclaim_grant(case: &mut Case) -> IssueReclaimGrant {
+fn reclaim_grant() -> IssueReclaimGrant {
     IssueReclaimGrant {
         worker: "heir".parse().unwrap(),
         instance: "heir-1".parse().unwrap(),
         capabilities: CapabilitySet::default(),
-        grant_ttl: seconds(9),
-        grant_id: GrantId::from_uuid(case.store.mint()),
+        grant_ttl: Some(seconds(9)),
     }
 }
 
 fn issue(case: &mut Case, command: &IssueReclaimGrant) -> Result<ReclaimGrant, Rejection> {
-    case.act(|execution, context| operator::issue_reclaim_grant(execution, command, context))
+    let grant_id = GrantId::from_uuid(case.store.mint());
+    case.act(|execution, context| operator::issue_reclaim_grant(execution, command, grant_id, context))
 }
 
 #[test]
 fn a_reclaim_grant_promises_a_lost_execution_to_one_worker() {
     let mut case = Case::new().leased();
     case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     let expires_at = case.now() + seconds(9);
-    let admitted = true;
-    assert_eq!(
-        issue(&mut case, &command),
-        Ok(ReclaimGrant::Issued { expires_at, admitted })
-    );
+    let issued = issue(&mut case, &command).unwrap();
     let grant = case.execution().grant().cloned().unwrap();
-    assert_eq!(
-        (grant.id, &grant.worker, &grant.instance),
-        (command.grant_id, &command.worker, &command.instance)
-    );
+    let (grant_id, admitted) = (grant.id, true);
+    let as_granted = ReclaimGrant::Issued {
+        grant_id,
+        expires_at,
+        admitted,
+    };
+    assert_eq!(issued, as_granted);
+    assert_eq!((&grant.worker, &grant.instance), (&command.worker, &command.instance));
     assert!(grant.reclaim && grant.admitted && grant.expires_at == expires_at);
     let line = case.history.pop().unwrap();
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_reclaim_grant_promises_a_lost_execution_to_one_worker() {
     let mut claimant = case.store.claimant().unwrap();
     claimant.worker = command.worker;
     claimant.instance = command.instance;
-    claimant.grant_id = command.grant_id;
+    claimant.grant_id = grant_id;
     let redeemed = case.act(|execution, context| claim::claim_from_grant(execution, &claimant, context));
     assert_eq!(redeemed, Ok(Redeemed::Now));
     assert_eq!((case.attempt().index, case.attempt().kind), (1, AttemptKind::Reclaim));
@@ -64,13 +64,9 @@ fn a_reclaim_grant_promises_a_lost_execution_to_one_worker() {
 fn a_reclaim_grant_that_budgets_must_admit_says_so() {
     let mut case = Case::with_policy(&json!({"budget_ids": [budget_id(1)]})).leased();
     case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
-    let expires_at = case.now() + seconds(9);
-    let admitted = false;
-    assert_eq!(
-        issue(&mut case, &command),
-        Ok(ReclaimGrant::Issued { expires_at, admitted })
-    );
+    let command = reclaim_grant();
+    let issued = issue(&mut case, &command).unwrap();
+    assert!(matches!(issued, ReclaimGrant::Issued { admitted: false, .. }));
     assert!(!case.execution().grant().unwrap().admitted);
 }
 
@@ -79,7 +75,7 @@ fn a_reclaim_grant_ends_the_grace_of_an_expired_lease() {
     let mut case = Case::new().leased();
     case.store.settings.reclaim_grace = HOUR;
     case.pass_and_pump(LEASE_TTL);
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     assert!(issue(&mut case, &command).is_ok());
     assert_eq!(case.execution().counts.reclaims, 1);
     assert_eq!(case.archived().len(), 1);
@@ -90,7 +86,7 @@ fn a_reclaim_grant_is_refused_when_the_execution_was_lost_too_often() {
     let mut case = Case::with_policy(&json!({"max_reclaim_count": 0})).leased();
     case.store.settings.reclaim_grace = HOUR;
     case.pass_and_pump(LEASE_TTL);
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     assert_eq!(code(issue(&mut case, &command)), Code::MaxReclaimsExceeded);
 }
 
@@ -123,7 +119,7 @@ fn only_what_waits_for_another_worker_is_reclaimed() {
     for (index, reach) in elsewhere.into_iter().enumerate() {
         let mut case = Case::new();
         reach(&mut case);
-        let command = reclaim_grant(&mut case);
+        let command = reclaim_grant();
         assert_eq!(
             code(issue(&mut case, &command)),
             Code::ExecutionNotReclaimable,
@@ -137,7 +133,7 @@ fn what_may_not_be_handed_out_is_not_granted_either() {
     let mut case = Case::new().leased();
     case.hold();
     case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     assert_eq!(code(issue(&mut case, &command)), Code::ExecutionNotEligible);
     case.act(operator::unhold).unwrap();
     assert!(issue(&mut case, &command).is_ok());
@@ -151,36 +147,48 @@ fn a_reclaim_grant_needs_a_worker_that_offers_enough_and_a_grant_time_in_bounds(
     };
     let mut case = Case::submitted(&command).leased();
     case.revoke(None).unwrap();
-    let mut command = reclaim_grant(&mut case);
+    let mut command = reclaim_grant();
     command.capabilities = CapabilitySet::parse(["gpu"]).unwrap();
     assert_eq!(code(issue(&mut case, &command)), Code::CapabilityMismatch);
     command.capabilities = CapabilitySet::parse(["eu", "gpu", "more"]).unwrap();
-    command.grant_ttl = MINUTE + MILLISECOND;
+    command.grant_ttl = Some(MINUTE + MILLISECOND);
     assert_eq!(code(issue(&mut case, &command)), Code::InvalidInput);
-    command.grant_ttl = MINUTE;
+    command.grant_ttl = Some(MINUTE);
     assert!(issue(&mut case, &command).is_ok());
 }
 
 #[test]
-fn a_repeated_reclaim_grant_is_the_same_while_it_is_open_and_refused_while_it_gives_its_slot_back() {
+fn a_repeated_reclaim_grant_is_the_same_while_it_is_open_and_a_new_one_afterwards() {
     let mut case = Case::with_quota().leased();
     case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     let first = issue(&mut case, &command).unwrap();
     case.pass(MILLISECOND);
     assert_eq!(issue(&mut case, &command), Ok(first));
     assert!(case.draft.is_empty());
+    let another = IssueReclaimGrant {
+        instance: "heir-2".parse().unwrap(),
+        ..command.clone()
+    };
+    assert_eq!(code(issue(&mut case, &another)), Code::ExecutionNotReclaimable);
     case.pass(MINUTE);
-    assert_eq!(code(issue(&mut case, &command)), Code::ExecutionNotReclaimable);
-    let another = reclaim_grant(&mut case);
-    assert!(issue(&mut case, &another).is_ok());
+    let next = issue(&mut case, &command).unwrap();
+    let id_of = |issued| match issued {
+        ReclaimGrant::Issued { grant_id, .. } => grant_id,
+        ReclaimGrant::FlowCancelled => panic!("no flow is cancelled"),
+    };
+    assert_ne!(
+        id_of(next),
+        id_of(first),
+        "the slot of the first is given back under its own id"
+    );
 }
 
 #[test]
 fn a_reclaim_grant_for_a_member_guards_on_its_gate_and_stops_at_a_cancelled_one() {
     let mut case = Case::member().leased();
     case.revoke(None).unwrap();
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     issue(&mut case, &command).unwrap();
     let gate = RecordKey::Gate(case.execution().definition.flow.unwrap());
     assert_eq!(case.draft.guards, std::slice::from_ref(&gate));
@@ -202,7 +210,7 @@ fn a_reclaim_grant_in_the_grace_of_a_member_whose_flow_was_cancelled_cancels_it(
     case.store.settings.reclaim_grace = HOUR;
     case.pass_and_pump(LEASE_TTL);
     case.set_gate(GateState::Cancelled);
-    let command = reclaim_grant(&mut case);
+    let command = reclaim_grant();
     assert_eq!(issue(&mut case, &command), Ok(ReclaimGrant::FlowCancelled));
     assert_eq!(case.state(), PublicState::Cancelled);
 }

@@ -15,6 +15,7 @@ use super::candidate::{Candidate, Settled};
 use super::grant::{sign, signing_keys};
 use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
+use crate::mint;
 
 /// Promises an execution to a given worker, if budgets and quota admit it too.
 pub(crate) async fn issue_reclaim_grant(
@@ -25,13 +26,14 @@ pub(crate) async fn issue_reclaim_grant(
     engine.shared.claim_queues.check_open()?;
     let ring = signing_keys(engine).await?;
     let issued = engine.change(id, |execution, context| {
-        let step = operator::issue_reclaim_grant(execution, &command, context)?;
+        let grant_id = GrantId::from_uuid(mint::secret(engine.host()));
+        let step = operator::issue_reclaim_grant(execution, &command, grant_id, context)?;
         let after = step.draft.execution(id).cloned();
         Ok(step.map(|issued| (issued, after)))
     });
     match issued.await? {
         (ReclaimGrant::Issued { admitted: true, .. }, Some(execution)) => sign(&ring, &execution),
-        (ReclaimGrant::Issued { .. }, _) => admit_reclaim(engine, id, command.grant_id, &ring).await,
+        (ReclaimGrant::Issued { grant_id, .. }, _) => admit_reclaim(engine, id, grant_id, &ring).await,
         (ReclaimGrant::FlowCancelled, _) => Err(cancelled_with_flow(id)),
     }
 }

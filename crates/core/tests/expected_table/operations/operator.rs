@@ -17,7 +17,6 @@ use crate::pump;
 use crate::render::{Answer, Reading};
 use crate::scene::{Scene, unexpected};
 use crate::situations::{budget, quota, refusal};
-use crate::support::GRANT_TTL;
 
 use super::claim::issued;
 use super::fenced::{self, with_own_fence};
@@ -143,10 +142,10 @@ fn issue_reclaim_grant(scene: &mut Scene) -> Result<Answer, Rejection> {
         worker: "successor".parse()?,
         instance: "successor-1".parse()?,
         capabilities: CapabilitySet::default(),
-        grant_ttl: GRANT_TTL,
-        grant_id: GrantId::from_uuid(scene.world.mint()),
+        grant_ttl: None,
     };
-    match scene.step(|execution, context| machine::issue_reclaim_grant(execution, &command, context))? {
+    let grant_id = GrantId::from_uuid(scene.world.mint());
+    match scene.step(|execution, context| machine::issue_reclaim_grant(execution, &command, grant_id, context))? {
         ReclaimGrant::Issued { .. } => Ok(scene.accepted("granted")),
         ReclaimGrant::FlowCancelled => Err(unexpected("was cancelled with a flow")),
     }

@@ -8,7 +8,7 @@ use ff_core::command::claim::{ClaimForWorker, IssuedGrant, RedeemGrant, Task};
 use ff_core::command::operator::{IssueReclaimGrant, RevokeLease};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On, Result};
-use ff_core::id::{ExecutionId, GrantId};
+use ff_core::id::ExecutionId;
 use ff_core::machine::operator;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::record::AttemptKind;
@@ -64,8 +64,7 @@ impl World {
             worker: WorkerId::parse("w").expect("a name"),
             instance: WorkerInstanceId::parse("w-1").expect("a name"),
             capabilities: Default::default(),
-            grant_ttl: Duration::from_secs(5),
-            grant_id: GrantId::from_uuid(self.store.mint()),
+            grant_ttl: None,
         };
         self.engine.issue_reclaim_grant(On::new(id, command)).await
     }

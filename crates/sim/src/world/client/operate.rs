@@ -4,7 +4,7 @@ use ff_core::command::claim::RedeemGrant;
 use ff_core::command::flow::ReplayExecution;
 use ff_core::command::operator::{CancelExecution, ChangePriority, HoldExecution, IssueReclaimGrant, RevokeLease};
 use ff_core::fabric::On;
-use ff_core::id::{ExecutionId, GrantId};
+use ff_core::id::ExecutionId;
 use ff_core::time::Duration;
 
 use crate::invariants::reason_of;
@@ -112,8 +112,7 @@ impl Actor {
             } else {
                 names::all_capabilities()
             },
-            grant_ttl: Duration::from_millis(self.luck.between(500, 20_000)),
-            grant_id: GrantId::from_uuid(self.luck.uuid()),
+            grant_ttl: (!self.luck.one_in(4)).then(|| Duration::from_millis(self.luck.between(500, 20_000))),
         };
         let Some(issued) = call_once!(self, issue_reclaim_grant, On::new(id, command)).await.told() else {
             return;
