@@ -55,6 +55,7 @@ fn the_signal_a_suspension_waits_for_resumes_it_at_its_old_place() {
     let mut case = Case::suspended();
     let before = ff_core::machine::placement::score(&case.execution);
     let command = case.signal_command("k", "go");
+    let signal_id = command.signal_id.unwrap();
     assert_eq!(
         effect(case.deliver(&command).unwrap()),
         SignalEffect::ResumeConditionSatisfied
@@ -64,14 +65,11 @@ fn the_signal_a_suspension_waits_for_resumes_it_at_its_old_place() {
     let runnable = case.execution.runnable().unwrap();
     assert!(runnable.next_claim.resumed && runnable.next_claim.continues);
     let resumed = case.execution.resumed.as_ref().unwrap();
-    assert_eq!(
-        (&resumed.signals, resumed.by),
-        (&vec![command.signal_id], ResumedBy::Signals)
-    );
+    assert_eq!((&resumed.signals, resumed.by), (&vec![signal_id], ResumedBy::Signals));
     let kept = case.signals().pop().unwrap();
     assert_eq!(kept.effect, SignalEffect::ResumeConditionSatisfied);
     assert_eq!(kept.payload_bytes, 5);
-    let blob = (BlobKey::Signal(case.execution.id, command.signal_id), command.payload);
+    let blob = (BlobKey::Signal(case.execution.id, signal_id), command.payload);
     assert_eq!(case.draft.blobs, [blob]);
 }
 
@@ -189,7 +187,7 @@ fn a_repeated_signal_is_told_the_first_one_before_anything_else() {
     command.idempotency_key = idempotency_key("once");
     case.deliver(&command).unwrap();
     let first = Delivered::Duplicate {
-        existing_signal_id: command.signal_id,
+        existing_signal_id: command.signal_id.unwrap(),
     };
     let window = case.draft.writes.iter().find_map(|write| match write {
         Write::Create {
@@ -201,7 +199,7 @@ fn a_repeated_signal_is_told_the_first_one_before_anything_else() {
     assert_eq!(window, Some(Duration::from_hours(24)));
     case.cancel();
     let mut by_key = command.clone();
-    by_key.signal_id = SignalId::from_uuid(case.fresh());
+    by_key.signal_id = Some(SignalId::from_uuid(case.fresh()));
     assert_eq!(case.deliver(&by_key), Ok(first));
     let mut by_id = command;
     by_id.idempotency_key = None;
@@ -300,11 +298,12 @@ fn no_sender_may_take_the_id_of_the_timeout_signal() {
         ..command
     });
     let mut command = case.signal_command("k", "other");
-    command.signal_id = SignalId::from_uuid(case.suspension().id.uuid());
+    let taken = SignalId::from_uuid(case.suspension().id.uuid());
+    command.signal_id = Some(taken);
     assert_eq!(code(case.deliver(&command)), Code::InvalidInput);
     case.pass(MINUTE);
     case.pump();
-    assert_eq!(case.resumed_by(), [command.signal_id]);
+    assert_eq!(case.resumed_by(), [taken]);
 }
 
 #[test]

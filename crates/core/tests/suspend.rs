@@ -239,7 +239,7 @@ fn early_signals_count_in_the_order_they_came() {
         case.pass(Duration::from_millis(1));
         let command = case.signal_command(waitpoint, "go");
         case.deliver(&command).unwrap();
-        sent.push(command.signal_id);
+        sent.extend(command.signal_id);
     }
     let condition = ResumeCondition::Count {
         n: 3,

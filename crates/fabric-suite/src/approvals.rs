@@ -9,7 +9,7 @@ use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::IssuedWaitpoint;
 use ff_core::error::Code;
 use ff_core::fabric::On;
-use ff_core::id::{SignalId, WaitpointId};
+use ff_core::id::WaitpointId;
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
 use ff_core::record::{Matcher, ReasonCode, ResumeCondition, TimeoutBehavior};
@@ -18,8 +18,8 @@ use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    MINUTE, SECOND, Scene, WORKER, all, first, fresh, nobody, other_namespace, refused, signal, single, submission,
-    waiting, waiting_for, with_policy,
+    MINUTE, SECOND, Scene, WORKER, accepted, all, first, fresh, nobody, other_namespace, refused, signal, single,
+    submission, waiting, waiting_for, with_policy,
 };
 use ff_core::view::SignalView;
 
@@ -54,25 +54,11 @@ pub(crate) async fn a_decision_is_made_once(harness: &dyn Harness) {
         waitpoint_id: waitpoint.waitpoint_id,
         payload: Payload::default(),
         idempotency_key: Some(IdempotencyKey::parse("mine").unwrap()),
-        signal_id: SignalId::from_uuid(fresh()),
     };
-    let first = decide();
-    scene
-        .fabric
-        .approve(On::new(task.execution_id, first.clone()))
-        .await
-        .unwrap();
-    let again = scene
-        .fabric
-        .approve(On::new(task.execution_id, decide()))
-        .await
-        .unwrap();
-    assert_eq!(
-        again,
-        Delivered::Duplicate {
-            existing_signal_id: first.signal_id
-        }
-    );
+    let approve = || scene.fabric.approve(On::new(task.execution_id, decide()));
+    let existing_signal_id = accepted(approve().await.unwrap());
+    let again = approve().await.unwrap();
+    assert_eq!(again, Delivered::Duplicate { existing_signal_id });
     let late = scene
         .decide(task.execution_id, waitpoint.waitpoint_id, Verdict::Reject)
         .await;

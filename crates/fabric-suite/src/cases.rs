@@ -219,6 +219,8 @@ macro_rules! fabric_cases {
                 sources_nobody_vouches_for_count_as_one,
                 signals_at_once_resume_once,
                 a_signal_is_recognised_by_its_id,
+                a_signal_without_a_name_of_its_own_is_another_each_time,
+                a_signal_needs_no_more_than_a_name_and_its_waitpoint,
                 a_signal_is_recognised_by_its_key_for_a_while,
                 a_signal_needs_the_token_of_its_waitpoint,
                 without_a_token_nothing_is_revealed,

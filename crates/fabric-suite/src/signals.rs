@@ -8,18 +8,19 @@ use ff_core::command::signal::{DeliverSignal, Delivered, ResumeExecution, Resume
 use ff_core::command::waitpoint::IssuedWaitpoint;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
-use ff_core::id::{ExecutionId, WaitpointId};
+use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::name::{IdempotencyKey, Identity, SignalName};
 use ff_core::payload::Payload;
 use ff_core::record::{Distinct, Matcher, ResumeCondition, ResumedBy, SignalEffect};
 use ff_core::state::PublicState;
 use ff_core::token::WaitpointToken;
+use ff_core::wire;
 use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    MINUTE, Scene, WORKER, all, at_once, first, fresh, key, nobody, refused, request, signal, single, submission,
-    under, waiting, waiting_for, with_policy,
+    MINUTE, Scene, WORKER, accepted, all, at_once, first, fresh, key, nobody, refused, request, signal, single,
+    submission, under, waiting, waiting_for, with_policy,
 };
 
 pub(crate) async fn only_the_name_that_is_asked_for_counts(harness: &dyn Harness) {
@@ -161,18 +162,44 @@ pub(crate) async fn signals_at_once_resume_once(harness: &dyn Harness) {
 pub(crate) async fn a_signal_is_recognised_by_its_id(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let (id, waitpoints) = counting(&scene, Distinct::Signals).await;
-    let vote = signal("vote");
-    scene.send(id, &waitpoints[0], vote.clone()).await.unwrap();
-    let again = scene.send(id, &waitpoints[0], vote.clone()).await.unwrap();
-    assert_eq!(
-        again,
-        Delivered::Duplicate {
-            existing_signal_id: vote.signal_id
-        }
-    );
+    let existing_signal_id = SignalId::from_uuid(fresh());
+    let vote = DeliverSignal {
+        signal_id: Some(existing_signal_id),
+        ..signal("vote")
+    };
+    let first = scene.send(id, &waitpoints[0], vote.clone()).await.unwrap();
+    assert_eq!(accepted(first), existing_signal_id);
+    let again = scene.send(id, &waitpoints[0], vote).await.unwrap();
+    assert_eq!(again, Delivered::Duplicate { existing_signal_id });
     assert_eq!(scene.state(id).await, PublicState::Suspended);
     let signals = scene.fabric.list_signals(On::new(id, all())).await.unwrap().items;
     assert_eq!(signals.len(), 1);
+}
+
+pub(crate) async fn a_signal_without_a_name_of_its_own_is_another_each_time(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (id, waitpoints) = counting(&scene, Distinct::Signals).await;
+    let vote = signal("vote");
+    let first = scene.send(id, &waitpoints[0], vote.clone()).await.unwrap();
+    let second = scene.send(id, &waitpoints[0], vote).await.unwrap();
+    assert_eq!(effect(second), SignalEffect::ResumeConditionSatisfied);
+    assert_ne!(accepted(second), accepted(first));
+}
+
+pub(crate) async fn a_signal_needs_no_more_than_a_name_and_its_waitpoint(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (task, waitpoint) = scene.asleep(submission()).await;
+    let bare = json!({
+        "waitpoint_token": waitpoint.token,
+        "waitpoint_id": waitpoint.waitpoint_id,
+        "signal_name": "go",
+    });
+    let bare = wire::from_request(bare.to_string().as_bytes()).unwrap();
+    let sent = scene.fabric.deliver_signal(On::new(task.execution_id, bare)).await;
+    let resumed = scene.claim(WORKER).await.resumed.unwrap();
+    let kept = &resumed.signals[0].signal;
+    assert_eq!(kept.id, accepted(sent.unwrap()));
+    assert_eq!((&*kept.category, &*kept.source_type), ("event", "external"));
 }
 
 pub(crate) async fn a_signal_is_recognised_by_its_key_for_a_while(harness: &dyn Harness) {
@@ -187,15 +214,10 @@ pub(crate) async fn a_signal_is_recognised_by_its_key_for_a_while(harness: &dyn 
         idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),
         ..signal("note")
     };
-    let first = keyed();
-    scene.send(task.execution_id, &waitpoint, first.clone()).await.unwrap();
+    let first = scene.send(task.execution_id, &waitpoint, keyed()).await.unwrap();
+    let existing_signal_id = accepted(first);
     let again = scene.send(task.execution_id, &waitpoint, keyed()).await.unwrap();
-    assert_eq!(
-        again,
-        Delivered::Duplicate {
-            existing_signal_id: first.signal_id
-        }
-    );
+    assert_eq!(again, Delivered::Duplicate { existing_signal_id });
     scene.after(MINUTE).await;
     let later = scene.send(task.execution_id, &waitpoint, keyed()).await.unwrap();
     assert!(matches!(later, Delivered::Accepted { .. }));

@@ -345,12 +345,13 @@ pub(crate) async fn early_signals_count_in_the_order_they_came(harness: &dyn Har
     let early = [scene.hand_out(&task, "a").await, scene.hand_out(&task, "b").await];
     let mut sent = Vec::new();
     for n in 0..30 {
+        // Whatever order the ids have says nothing about the order they came in.
+        let signal_id = SignalId::from_uuid(uuid::Uuid::from_u128(u128::MAX - n));
+        sent.push(signal_id);
         let signal = DeliverSignal {
-            // Whatever order the ids have says nothing about the order they came in.
-            signal_id: SignalId::from_uuid(uuid::Uuid::from_u128(u128::MAX - n)),
+            signal_id: Some(signal_id),
             ..signal("vote")
         };
-        sent.push(signal.signal_id);
         scene.send(task.execution_id, &early[0], signal).await.unwrap();
     }
     let elsewhere = scene.send(task.execution_id, &early[1], signal("vote")).await;

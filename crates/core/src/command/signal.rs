@@ -16,15 +16,18 @@ use crate::wire;
 pub struct DeliverSignal {
     /// To which waitpoint.
     pub waitpoint_id: WaitpointId,
-    /// The sender's id for it, or a fresh one.
-    pub signal_id: SignalId,
+    /// The sender's id for it; minted when absent.
+    pub signal_id: Option<SignalId>,
     /// What it is called.
     pub signal_name: SignalName,
     /// The sender's class for it.
+    #[serde(default = "event")]
     pub category: String,
     /// What kind of thing sends it.
+    #[serde(default = "external")]
     pub source_type: String,
     /// Who the sender says it is. A caller with a credential is whoever that says instead.
+    #[serde(default = "Identity::anonymous")]
     pub source_identity: Identity,
     /// What comes with it.
     #[serde(rename = "payload:bytes", default)]
@@ -33,6 +36,14 @@ pub struct DeliverSignal {
     pub idempotency_key: Option<IdempotencyKey>,
     /// The sender's id for tying things together.
     pub correlation_id: Option<String>,
+}
+
+fn event() -> String {
+    "event".to_owned()
+}
+
+fn external() -> String {
+    "external".to_owned()
 }
 
 /// A signal with the token of its waitpoint.
@@ -73,8 +84,6 @@ pub struct Decide {
     pub payload: Payload,
     /// Makes repeated decisions one.
     pub idempotency_key: Option<IdempotencyKey>,
-    /// Fresh id of the signal.
-    pub signal_id: SignalId,
 }
 
 /// Yes or no.

@@ -19,7 +19,7 @@ pub fn decide(
 ) -> Result<Step<Delivered>, Rejection> {
     let signal = DeliverSignal {
         waitpoint_id: command.waitpoint_id,
-        signal_id: command.signal_id,
+        signal_id: None,
         signal_name: match verdict {
             Verdict::Approve => SignalName::approved(),
             Verdict::Reject => SignalName::rejected(),

@@ -31,6 +31,8 @@ pub struct Target<'a> {
     pub execution: &'a Execution,
     /// The waitpoint.
     pub waitpoint: &'a Waitpoint,
+    /// The signal's id: its sender's, or a fresh one.
+    pub signal_id: SignalId,
     /// The signal that has its id already.
     pub same_id: Option<&'a Signal>,
     /// The signal its idempotency key stands for already.
@@ -82,14 +84,15 @@ pub(crate) fn deliver_from(
     if let WaitpointState::Closed(reason) = state {
         return Err(closed(target.waitpoint, reason));
     }
-    check_content(&change.after, command)?;
+    check_content(command)?;
+    check_id(&change.after, target.signal_id)?;
     if sender == Sender::Holder {
         check_limit(&change.after, target.buffered_signals)?;
         count_against_limit(&mut change, state);
     }
     Ok(match state {
-        WaitpointState::Active => arrive(change, target.waitpoint, command),
-        _ => buffer(change, target.waitpoint, command),
+        WaitpointState::Active => arrive(change, target, command),
+        _ => buffer(change, target, command),
     })
 }
 
@@ -110,7 +113,7 @@ fn check_signalable(change: &mut Change<'_>) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn check_content(execution: &Execution, command: &DeliverSignal) -> Result<(), Rejection> {
+fn check_content(command: &DeliverSignal) -> Result<(), Rejection> {
     let length = command.payload.len();
     if length > SIGNAL_PAYLOAD_BYTES_MAX {
         let detail = format!("the signal's payload has {length} bytes, more than {SIGNAL_PAYLOAD_BYTES_MAX}");
@@ -118,11 +121,14 @@ fn check_content(execution: &Execution, command: &DeliverSignal) -> Result<(), R
     }
     check_label("category", &command.category)?;
     check_label("source_type", &command.source_type)?;
-    check_label("correlation_id", command.correlation_id.as_deref().unwrap_or_default())?;
+    check_label("correlation_id", command.correlation_id.as_deref().unwrap_or_default())
+}
+
+fn check_id(execution: &Execution, signal_id: SignalId) -> Result<(), Rejection> {
     let reserved = execution
         .suspension()
         .map(|suspension| timeout_signal_id(suspension.id));
-    if reserved == Some(command.signal_id) {
+    if reserved == Some(signal_id) {
         return Err(Code::InvalidInput.because("signal_id is reserved for the suspension's timeout"));
     }
     Ok(())
@@ -157,11 +163,11 @@ fn count_against_limit(change: &mut Change<'_>, state: WaitpointState) {
 }
 
 /// To an active waitpoint: it counts, and if the condition then holds the execution goes on.
-fn arrive(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -> Step<Delivered> {
+fn arrive(mut change: Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Step<Delivered> {
     change.draft.not_after = time::lease_bound(&change.after);
-    let mut signal = signal(&change, waitpoint, command);
-    signal.effect = count(&mut change, waitpoint, &signal);
-    change.note(Happening::Signalled, Some(told(&signal, waitpoint)));
+    let mut signal = signal(&change, target, command);
+    signal.effect = count(&mut change, target.waitpoint, &signal);
+    change.note(Happening::Signalled, Some(told(&signal, target.waitpoint)));
     if signal.effect == SignalEffect::ResumeConditionSatisfied {
         resume(&mut change, ResumedBy::Signals, None);
     }
@@ -190,13 +196,13 @@ fn count(change: &mut Change<'_>, waitpoint: &Waitpoint, signal: &Signal) -> Sig
 
 /// To a pending waitpoint: it waits for the suspend that uses it. The execution is written only if something was due, and
 /// then no lease on it is live.
-fn buffer(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -> Step<Delivered> {
+fn buffer(mut change: Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Step<Delivered> {
+    let mut waitpoint = target.waitpoint.clone();
     if let WaitpointUse::Pending { expires_at } = waitpoint.usage {
         change.draft.not_after = Some(expires_at);
     }
-    let mut signal = signal(&change, waitpoint, command);
+    let mut signal = signal(&change, target, command);
     signal.buffered_after = Some(waitpoint.buffered);
-    let mut waitpoint = waitpoint.clone();
     waitpoint.buffered += 1;
     waitpoint.updated_at = change.now.max(waitpoint.updated_at);
     change.note(Happening::Signalled, Some(told(&signal, &waitpoint)));
@@ -207,12 +213,12 @@ fn buffer(mut change: Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal
 }
 
 /// A caller that somebody vouches for is the source, whatever it says.
-fn signal(change: &Change<'_>, waitpoint: &Waitpoint, command: &DeliverSignal) -> Signal {
+fn signal(change: &Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Signal {
     let verified = change.context.actor.identity();
     Signal {
-        id: command.signal_id,
+        id: target.signal_id,
         execution_id: change.after.id,
-        waitpoint_id: Some(waitpoint.id),
+        waitpoint_id: Some(target.waitpoint.id),
         name: command.signal_name.clone(),
         category: command.category.clone(),
         source_type: command.source_type.clone(),

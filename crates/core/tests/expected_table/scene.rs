@@ -295,9 +295,10 @@ impl Scene {
         let stored = self.stored_waitpoint(waitpoint.id);
         let token = WaitpointToken::mint(&self.ring, &waitpoint::claims(self.id, waitpoint));
         let stored = signal::authenticate(stored.as_ref(), &token, &self.ring, self.world.now)?;
+        let signal_id = post.id.unwrap_or_else(|| SignalId::from_uuid(self.world.mint()));
         let command = DeliverSignal {
             waitpoint_id: waitpoint.id,
-            signal_id: post.id.unwrap_or_else(|| SignalId::from_uuid(self.world.mint())),
+            signal_id: post.id,
             signal_name: post.name.clone(),
             category: String::new(),
             source_type: "test".to_owned(),
@@ -306,11 +307,12 @@ impl Scene {
             idempotency_key: post.key.clone(),
             correlation_id: None,
         };
-        let same_id = self.world.record(&RecordKey::Signal(self.id, command.signal_id));
+        let same_id = self.world.record(&RecordKey::Signal(self.id, signal_id));
         let same_key = post.key.as_ref().map(|key| RecordKey::SignalKey(self.id, key.clone()));
         let target = Target {
             execution: &execution,
             waitpoint: stored,
+            signal_id,
             same_id: same_id.and_then(|record| match record {
                 Record::Signal(signal) => Some(&**signal),
                 _ => None,

@@ -455,7 +455,7 @@ impl World {
         };
         let command = DeliverSignal {
             waitpoint_id: waitpoint.id,
-            signal_id: SignalId::from_uuid(self.mint()),
+            signal_id: None,
             signal_name: SignalName::parse(if matching { "go" } else { "other" }).unwrap(),
             category: "event".to_owned(),
             source_type: "test".to_owned(),
@@ -468,6 +468,7 @@ impl World {
         let target = signal::Target {
             execution: &execution,
             waitpoint: &waitpoint,
+            signal_id: SignalId::from_uuid(self.mint()),
             same_id: None,
             same_key: None,
             buffered_signals: 0,

@@ -339,7 +339,7 @@ impl Case {
     pub(crate) fn signal_command(&mut self, waitpoint: &str, signal: &str) -> DeliverSignal {
         DeliverSignal {
             waitpoint_id: self.waitpoint(waitpoint).id,
-            signal_id: SignalId::from_uuid(self.fresh()),
+            signal_id: Some(SignalId::from_uuid(self.fresh())),
             signal_name: name(signal),
             category: "event".to_owned(),
             source_type: "test".to_owned(),
@@ -366,7 +366,6 @@ impl Case {
             waitpoint_id: like.waitpoint_id,
             payload: Payload::default(),
             idempotency_key: None,
-            signal_id: like.signal_id,
         };
         self.at_target(&like, |target, context| decide(target, verdict, &command, context))
     }
@@ -377,7 +376,8 @@ impl Case {
         rule: impl FnOnce(Target<'_>, &Context) -> Result<Step<Delivered>, Rejection>,
     ) -> Result<Delivered, Rejection> {
         let id = self.execution.id;
-        let same_id = self.signal_with_id(command.signal_id);
+        let signal_id = command.signal_id.unwrap();
+        let same_id = self.signal_with_id(signal_id);
         let same_key = command.idempotency_key.clone();
         let same_key = same_key.and_then(|key| self.store.record(&RecordKey::SignalKey(id, key)));
         let Some(Record::Waitpoint(waitpoint)) = self.store.record(&RecordKey::Waitpoint(id, command.waitpoint_id))
@@ -387,6 +387,7 @@ impl Case {
         let target = Target {
             execution: &self.execution,
             waitpoint,
+            signal_id,
             same_id: same_id.as_ref(),
             same_key: same_key.map(|record| match record {
                 Record::SignalKey(key) => key,

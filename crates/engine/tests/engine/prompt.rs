@@ -12,7 +12,7 @@ use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::fabric::{Fabric, On};
-use ff_core::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
+use ff_core::id::{ExecutionId, SuspensionId, WaitpointId};
 use ff_core::name::{ExecutionKind, FlowKind, Identity, Namespace, SignalName, WaitpointKey};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
@@ -186,7 +186,7 @@ async fn a_signal_resumes_on_a_waiting_worker_in_under_five_milliseconds() {
             waitpoint_token: waitpoint.token,
             signal: DeliverSignal {
                 waitpoint_id: waitpoint.waitpoint_id,
-                signal_id: SignalId::from_uuid(Uuid::now_v7()),
+                signal_id: None,
                 signal_name: SignalName::parse("go").unwrap(),
                 category: String::new(),
                 source_type: "test".to_owned(),

@@ -8,7 +8,7 @@ mod workers;
 
 pub(crate) use flows::{Graph, dependency, edge, flow_definition, graph, graph_member, into_flow};
 pub(crate) use limits::{budget_of, deltas, limited, quota_of, tokens, under, usage};
-pub(crate) use signals::{issued, key, signal, single, waiting, waiting_for};
+pub(crate) use signals::{accepted, issued, key, signal, single, waiting, waiting_for};
 pub(crate) use streams::{attempt, frame};
 pub(crate) use workers::{WORKER, claim, instance, registration};
 

@@ -90,7 +90,6 @@ impl Scene<'_> {
             waitpoint_id: waitpoint,
             payload: Payload::json(&json!("looked at it")),
             idempotency_key: None,
-            signal_id: SignalId::from_uuid(fresh()),
         };
         match verdict {
             Verdict::Approve => self.fabric.approve(On::new(id, command)).await,
@@ -156,11 +155,19 @@ pub(crate) fn key(name: &str) -> WaitpointKey {
     WaitpointKey::parse(name).unwrap()
 }
 
+/// The id of a signal that was accepted.
+pub(crate) fn accepted(delivered: Delivered) -> SignalId {
+    match delivered {
+        Delivered::Accepted { signal_id, .. } => signal_id,
+        Delivered::Duplicate { existing_signal_id } => panic!("sent before as {existing_signal_id}"),
+    }
+}
+
 /// A signal of this name; the waitpoint is named when it is sent.
 pub(crate) fn signal(name: &str) -> DeliverSignal {
     DeliverSignal {
         waitpoint_id: WaitpointId::from_uuid(fresh()),
-        signal_id: SignalId::from_uuid(fresh()),
+        signal_id: None,
         signal_name: SignalName::parse(name).unwrap(),
         category: "test".to_owned(),
         source_type: "suite".to_owned(),

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 struct Address {
     execution: ExecutionId,
     waitpoint: RecordKey,
-    signal: RecordKey,
+    signal: SignalId,
     signal_key: Option<RecordKey>,
 }
 
@@ -25,7 +25,7 @@ impl Address {
         Self {
             execution,
             waitpoint: RecordKey::Waitpoint(execution, waitpoint),
-            signal: RecordKey::Signal(execution, signal),
+            signal,
             signal_key: key.map(|key| RecordKey::SignalKey(execution, key.clone())),
         }
     }
@@ -34,7 +34,7 @@ impl Address {
         let keys = [
             Some(RecordKey::Execution(self.execution)),
             Some(self.waitpoint.clone()),
-            Some(self.signal.clone()),
+            Some(RecordKey::Signal(self.execution, self.signal)),
             self.signal_key.clone(),
         ];
         let keys: Vec<RecordKey> = keys.into_iter().flatten().collect();
@@ -48,6 +48,7 @@ impl Address {
         Target {
             execution,
             waitpoint,
+            signal_id: self.signal,
             same_id: self.same_id(snapshot),
             same_key: self.same_key(snapshot),
             buffered_signals: u64::try_from(buffered).unwrap_or(0),
@@ -55,7 +56,7 @@ impl Address {
     }
 
     fn same_id<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Signal> {
-        match snapshot.records.get(&self.signal) {
+        match snapshot.records.get(&RecordKey::Signal(self.execution, self.signal)) {
             Some((Record::Signal(signal), _)) => Some(&**signal),
             _ => None,
         }
@@ -73,7 +74,11 @@ impl Engine {
     pub(super) async fn deliver(&self, id: ExecutionId, command: &SendSignal) -> Result<Delivered> {
         self.check_id(id)?;
         let sent = &command.signal;
-        let address = Address::new(id, sent.waitpoint_id, sent.signal_id, sent.idempotency_key.as_ref());
+        let signal_id = match sent.signal_id {
+            Some(signal_id) => signal_id,
+            None => self.mint_signal_id().await?,
+        };
+        let address = Address::new(id, sent.waitpoint_id, signal_id, sent.idempotency_key.as_ref());
         let snapshot = self.store().load(address.load()).await?;
         self.open_with(&command.waitpoint_token, &snapshot, &address).await?;
         self.commit_signal(snapshot, &address, |target, context| {
@@ -90,12 +95,16 @@ impl Engine {
         let On { id, command } = decision;
         self.check_id(id)?;
         let key = command.idempotency_key.as_ref();
-        let address = Address::new(id, command.waitpoint_id, command.signal_id, key);
+        let address = Address::new(id, command.waitpoint_id, self.mint_signal_id().await?, key);
         let snapshot = self.store().load(address.load()).await?;
         self.commit_signal(snapshot, &address, |target, context| {
             approval::decide(target, verdict, &command, context)
         })
         .await
+    }
+
+    async fn mint_signal_id(&self) -> Result<SignalId> {
+        Ok(SignalId::from_uuid(self.mint(self.store_time().await?)))
     }
 
     /// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an

@@ -13,7 +13,7 @@ use ff_core::command::waitpoint::ReadWaitpointToken;
 use ff_core::command::worker::{Heartbeat, NamedInstance};
 use ff_core::fabric::On;
 use ff_core::frame::FrameBound;
-use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId, SignalId, WaitpointId};
+use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId, WaitpointId};
 use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::payload::Payload;
 use ff_core::policy::TimeoutPolicy;
@@ -201,7 +201,7 @@ impl Actor {
             waitpoint_token: WaitpointToken::from_text("k1:0000"),
             signal: DeliverSignal {
                 waitpoint_id: WaitpointId::from_uuid(self.luck.uuid()),
-                signal_id: SignalId::from_uuid(self.luck.uuid()),
+                signal_id: None,
                 signal_name: names::signal_name("go"),
                 category: String::new(),
                 source_type: String::new(),

@@ -24,17 +24,20 @@ impl Actor {
 
     /// Sends a signal to this place.
     pub(in crate::world) async fn knock(&self, door: Door) {
+        // One of the two tells a repetition.
+        let idempotency_key = self.luck.one_in(3).then(|| names::fresh_key(&self.luck));
+        let named = idempotency_key.is_none() || self.luck.flip();
         let command = SendSignal {
             waitpoint_token: door.token,
             signal: DeliverSignal {
                 waitpoint_id: door.waitpoint_id,
-                signal_id: SignalId::from_uuid(self.luck.uuid()),
+                signal_id: named.then(|| SignalId::from_uuid(self.luck.uuid())),
                 signal_name: names::signal_name(self.luck.choose(["go", "go", "go", "other"])),
                 category: "callback".to_owned(),
                 source_type: "webhook".to_owned(),
                 source_identity: names::identity(self.luck.choose(["alice", "bob"])),
                 payload: names::payload(&self.luck),
-                idempotency_key: self.luck.one_in(3).then(|| names::fresh_key(&self.luck)),
+                idempotency_key,
                 correlation_id: None,
             },
         };
@@ -60,8 +63,7 @@ impl Actor {
         let command = Decide {
             waitpoint_id,
             payload: names::payload(&self.luck),
-            idempotency_key: self.luck.flip().then(|| names::fresh_key(&self.luck)),
-            signal_id: SignalId::from_uuid(self.luck.uuid()),
+            idempotency_key: Some(names::fresh_key(&self.luck)),
         };
         if self.luck.flip() {
             call_once!(self, approve, On::new(execution_id, command)).await;

@@ -183,7 +183,7 @@ pub(crate) fn signal(memory: &MemoryBackend, id: ExecutionId, waitpoint_id: Wait
     let signal_id = SignalId::from_uuid(Uuid::from_u128(number));
     let command = DeliverSignal {
         waitpoint_id,
-        signal_id,
+        signal_id: None,
         signal_name: SignalName::approved(),
         category: "callback".to_owned(),
         source_type: "test".to_owned(),
@@ -197,6 +197,7 @@ pub(crate) fn signal(memory: &MemoryBackend, id: ExecutionId, waitpoint_id: Wait
     let target = Target {
         execution: snapshot.execution(&RecordKey::Execution(id)).unwrap(),
         waitpoint: snapshot.waitpoint(&waitpoint).unwrap(),
+        signal_id,
         same_id: None,
         same_key: None,
         buffered_signals: 0,
