@@ -55,7 +55,7 @@ fn a_suspend_gives_up_the_lease_and_makes_its_waitpoints() {
     else {
         panic!("{outcome:?}")
     };
-    assert_eq!(suspension_id, command.suspension_id);
+    assert_eq!(suspension_id, command.suspension_id());
     assert_eq!(
         waitpoints
             .iter()
@@ -123,15 +123,39 @@ fn a_suspension_has_1_to_100_waitpoints_with_different_keys() {
     let twice = case.suspend_command(&["a", "b", "a"], single("a"));
     assert_eq!(code(case.suspend(&twice)), Code::WaitpointAlreadyExists);
     let mut same_id = case.suspend_command(&["a", "b"], single("a"));
-    if let [first, second] = &mut same_id.waitpoints[..]
-        && let (WaitpointChoice::Fresh { waitpoint_id: a, .. }, WaitpointChoice::Fresh { waitpoint_id: b, .. }) =
-            (first, second)
-    {
-        *b = *a;
+    let given = Some(WaitpointId::from_uuid(case.fresh()));
+    for choice in &mut same_id.waitpoints {
+        if let WaitpointChoice::Fresh { waitpoint_id, .. } = choice {
+            *waitpoint_id = given;
+        }
     }
     assert_eq!(code(case.suspend(&same_id)), Code::WaitpointAlreadyExists);
     let command = case.suspend_command(&keys[..100], single("k99"));
     assert!(case.suspend(&command).is_ok());
+}
+
+#[test]
+fn ids_that_are_not_given_follow_from_the_lease_the_key_and_the_waitpoints() {
+    let mut case = Case::leased();
+    let command = case.suspend_command(&["a", "b"], single("a"));
+    let ids = |command: &Suspend| {
+        let waitpoints: Vec<_> = command.waitpoint_ids().map(|id| id.uuid()).collect();
+        (command.suspension_id().uuid(), waitpoints)
+    };
+    let (suspension, waitpoints) = ids(&command);
+    assert_eq!(ids(&command.clone()), (suspension, waitpoints.clone()));
+    assert!(waitpoints[0] != waitpoints[1] && !waitpoints.contains(&suspension));
+    let mut keyed = command.clone();
+    keyed.idempotency_key = idempotency_key("another");
+    let elsewhere = case.suspend_command(&["b", "a"], single("a"));
+    case.release();
+    case.lease();
+    let later = case.suspend_command(&["a", "b"], single("a"));
+    for other in [keyed, elsewhere, later] {
+        let (other, at) = ids(&other);
+        assert_ne!(other, suspension);
+        assert!(at.iter().all(|id| !waitpoints.contains(id)));
+    }
 }
 
 #[test]
@@ -355,7 +379,7 @@ fn a_pending_waitpoint_keeps_the_lease_and_is_remembered_by_its_request() {
     assert_eq!(first.expires_at, case.now() + MINUTE);
     assert_eq!(first.waitpoint, case.waitpoint("p").reference());
     assert_eq!(case.state(), PublicState::Active);
-    command.waitpoint_id = WaitpointId::from_uuid(case.fresh());
+    command.waitpoint_id = Some(WaitpointId::from_uuid(case.fresh()));
     case.pass(Duration::from_millis(5));
     assert_eq!(case.create_pending_with(&command), Ok(first.clone()));
     assert_eq!(case.waitpoints().len(), 1);
@@ -368,7 +392,8 @@ fn a_pending_waitpoint_keeps_the_lease_and_is_remembered_by_its_request() {
 #[test]
 fn a_pending_waitpoint_is_remembered_by_its_id_too_while_it_is_open() {
     let mut case = Case::leased();
-    let command = case.create_pending_command("p");
+    let mut command = case.create_pending_command("p");
+    command.waitpoint_id = Some(WaitpointId::from_uuid(case.fresh()));
     let first = case.create_pending_with(&command).unwrap();
     case.pass(Duration::from_millis(5));
     assert_eq!(case.create_pending_with(&command), Ok(first));

@@ -208,6 +208,8 @@ macro_rules! fabric_cases {
                 open_pending_waitpoints_are_at_most_100,
                 a_pending_waitpoint_lasts_1_ms_to_30_days,
                 a_repeated_request_hands_out_one_waitpoint,
+                a_suspension_and_its_waitpoints_may_be_given_ids,
+                every_suspension_has_ids_of_its_own,
                 open_waitpoints_are_listed_without_their_tokens,
             }
             signals {

@@ -13,7 +13,7 @@ use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::Code;
 use ff_core::fabric::On;
-use ff_core::id::{AttemptId, LeaseId, WaitpointId};
+use ff_core::id::{AttemptId, LeaseId};
 use ff_core::name::Category;
 use ff_core::payload::Payload;
 use ff_core::record::{AttemptKind, Fence};
@@ -200,7 +200,7 @@ pub(crate) async fn every_report_of_a_holder_needs_a_fence(harness: &dyn Harness
         waitpoint_key: key("early"),
         expires_in: MINUTE,
         request_id: None,
-        waitpoint_id: WaitpointId::from_uuid(fresh()),
+        waitpoint_id: None,
     };
     let missing = [
         refused(fabric.update_progress(On::new(id, progress)).await),

@@ -9,7 +9,8 @@ use ff_core::command::waitpoint::{
 };
 use ff_core::error::Code;
 use ff_core::fabric::On;
-use ff_core::id::{ExecutionId, SignalId, WaitpointId};
+use ff_core::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
+use ff_core::limits::REQUESTS_REMEMBERED_MAX;
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
 use ff_core::record::{Distinct, Matcher, ReasonCode, ResumeCondition, ResumedBy, SignalEffect, TimeoutBehavior};
@@ -492,7 +493,7 @@ pub(crate) async fn a_repeated_request_hands_out_one_waitpoint(harness: &dyn Har
         waitpoint_key: key("callback"),
         expires_in: MINUTE,
         request_id: request("hand-out-1"),
-        waitpoint_id: WaitpointId::from_uuid(fresh()),
+        waitpoint_id: None,
     };
     let ask = || {
         scene
@@ -500,7 +501,65 @@ pub(crate) async fn a_repeated_request_hands_out_one_waitpoint(harness: &dyn Har
             .create_pending_waitpoint(On::new(task.execution_id, pending()))
     };
     let first = ask().await.unwrap();
-    assert_eq!(ask().await.unwrap(), first);
+    for n in 0..REQUESTS_REMEMBERED_MAX {
+        scene.hand_out_once(&task, &format!("w{n}")).await;
+    }
+    let again = ask().await.unwrap();
+    assert_eq!(again, first, "however many requests came after it");
+}
+
+pub(crate) async fn a_suspension_and_its_waitpoints_may_be_given_ids(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let (suspension_id, pending, made) = (
+        SuspensionId::from_uuid(fresh()),
+        WaitpointId::from_uuid(fresh()),
+        WaitpointId::from_uuid(fresh()),
+    );
+    let hand_out = CreatePendingWaitpoint {
+        fence: Some(task.fence),
+        waitpoint_key: key("callback"),
+        expires_in: MINUTE,
+        request_id: None,
+        waitpoint_id: Some(pending),
+    };
+    let ask = || {
+        scene
+            .fabric
+            .create_pending_waitpoint(On::new(task.execution_id, hand_out.clone()))
+    };
+    let first = ask().await.unwrap();
+    assert_eq!(first.waitpoint_id, pending);
+    assert_eq!(ask().await.unwrap(), first, "the same id is the same waitpoint");
+    let fresh = WaitpointChoice::Fresh {
+        waitpoint_key: key("answer"),
+        waitpoint_id: Some(made),
+    };
+    let suspend = Suspend {
+        suspension_id: Some(suspension_id),
+        waitpoints: vec![fresh],
+        ..waiting(&task)
+    };
+    let waitpoints = scene.suspended(&task, suspend).await;
+    assert_eq!(waitpoints[0].waitpoint_id, made);
+    let suspension = scene.view(task.execution_id).await.suspension.unwrap();
+    assert_eq!(suspension.suspension_id, suspension_id);
+}
+
+pub(crate) async fn every_suspension_has_ids_of_its_own(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (task, first) = scene.asleep(submission()).await;
+    let id = task.execution_id;
+    let one = scene.view(id).await.suspension.unwrap().suspension_id;
+    scene.send(id, &first, signal("go")).await.unwrap();
+    let again = scene.claim(WORKER).await;
+    let second = scene.suspended(&again, waiting(&again)).await.remove(0);
+    assert_ne!(second.waitpoint_id, first.waitpoint_id);
+    assert_ne!(scene.view(id).await.suspension.unwrap().suspension_id, one);
+    assert_eq!(
+        refused(scene.send(id, &first, signal("late")).await),
+        Code::WaitpointClosed
+    );
 }
 
 pub(crate) async fn open_waitpoints_are_listed_without_their_tokens(harness: &dyn Harness) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{IdempotencyKey, WaitpointKey};
 use crate::record::{Fence, ReasonCode, ResumeCondition, TimeoutBehavior, WaitpointRef};
@@ -29,8 +30,8 @@ pub struct Suspend {
     pub resume_delay: Duration,
     /// Tells a repetition from another suspend under the same lease.
     pub idempotency_key: Option<IdempotencyKey>,
-    /// Fresh id of the suspension.
-    pub suspension_id: SuspensionId,
+    /// Id of the suspension; derived when absent, see [`Suspend::suspension_id`].
+    pub suspension_id: Option<SuspensionId>,
 }
 
 /// A waitpoint of a suspension: made with it, or handed out before.
@@ -41,14 +42,56 @@ pub enum WaitpointChoice {
     Fresh {
         /// The worker's own name for it.
         waitpoint_key: WaitpointKey,
-        /// Fresh id.
-        waitpoint_id: WaitpointId,
+        /// Its id; derived when absent, see [`Suspend::waitpoint_ids`].
+        waitpoint_id: Option<WaitpointId>,
     },
     /// Handed out by create_pending_waitpoint; signals that came early count.
     UsePending {
         /// Which one.
         waitpoint_id: WaitpointId,
     },
+}
+
+impl Suspend {
+    /// The id of the suspension: as given, or derived, so that a repetition has the same.
+    pub fn suspension_id(&self) -> SuspensionId {
+        let derived = || SuspensionId::from_uuid(self.identity().uuid());
+        self.suspension_id.unwrap_or_else(derived)
+    }
+
+    /// The ids of its waitpoints, in their order: as given, or derived, so that a repetition has the same.
+    pub fn waitpoint_ids(&self) -> impl Iterator<Item = WaitpointId> {
+        let suspend = self.identity().to_string();
+        let derived = move |place: usize| {
+            let digest = Digest::of("waitpoint of a suspension", [&suspend, &place.to_string()]);
+            WaitpointId::from_uuid(digest.uuid())
+        };
+        let choices = self.waitpoints.iter().enumerate();
+        choices.map(move |(place, choice)| match choice {
+            WaitpointChoice::UsePending { waitpoint_id } => *waitpoint_id,
+            WaitpointChoice::Fresh { waitpoint_id, .. } => waitpoint_id.unwrap_or_else(|| derived(place)),
+        })
+    }
+
+    /// What tells this suspend from any other one. The lease id is a secret, so nobody else can know the ids in advance.
+    fn identity(&self) -> Digest {
+        let lease = self.fence.map(|fence| fence.lease_id.expose().to_string());
+        let told = [lease.unwrap_or_default(), self.key().to_owned()];
+        Digest::of("suspension", told.into_iter().chain(self.named()))
+    }
+
+    /// The idempotency key, empty when there is none.
+    pub(crate) fn key(&self) -> &str {
+        self.idempotency_key.as_ref().map_or("", |key| key.as_str())
+    }
+
+    /// What tells its waitpoints from those of another suspend, without what is fresh each time it is sent.
+    pub(crate) fn named(&self) -> impl Iterator<Item = String> {
+        self.waitpoints.iter().flat_map(|choice| match choice {
+            WaitpointChoice::Fresh { waitpoint_key, .. } => ["fresh".to_owned(), waitpoint_key.to_string()],
+            WaitpointChoice::UsePending { waitpoint_id } => ["pending".to_owned(), waitpoint_id.to_string()],
+        })
+    }
 }
 
 /// What became of a suspend.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{Kid, RequestId, SignalName, WaitpointKey};
 use crate::record::Fence;
@@ -24,8 +25,20 @@ pub struct CreatePendingWaitpoint {
     pub expires_in: Duration,
     /// Makes repeated requests one.
     pub request_id: Option<RequestId>,
-    /// Fresh id.
-    pub waitpoint_id: WaitpointId,
+    /// Its id; when absent derived from the request, or minted.
+    pub waitpoint_id: Option<WaitpointId>,
+}
+
+impl CreatePendingWaitpoint {
+    /// The id of the waitpoint: as given, or derived from the request, so that a repetition has the same. `None`: any
+    /// fresh one. The lease id is a secret, so nobody else can know it in advance.
+    pub fn waitpoint_id(&self) -> Option<WaitpointId> {
+        self.waitpoint_id.or_else(|| {
+            let lease = self.fence?.lease_id.expose().to_string();
+            let told = [&lease, self.request_id.as_ref()?.as_str(), self.waitpoint_key.as_str()];
+            Some(WaitpointId::from_uuid(Digest::of("pending waitpoint", told).uuid()))
+        })
+    }
 }
 
 /// A waitpoint with the token that authenticates signals to it.

@@ -8,7 +8,7 @@ use super::waitpoint::{closed, waitpoint_state};
 use crate::command::suspend::{Suspend, WaitpointChoice};
 use crate::command::waitpoint::{WaitpointClosed, WaitpointState};
 use crate::error::{Code, Rejection};
-use crate::id::{SuspensionId, WaitpointId};
+use crate::id::WaitpointId;
 use crate::limits::WAITPOINTS_PER_SUSPENSION_MAX;
 use crate::record::{Waitpoint, WaitpointUse};
 
@@ -27,11 +27,29 @@ pub(crate) fn choose(change: &Change<'_>, command: &Suspend, early: Early<'_>) -
         let detail = format!("a suspension has 1 to {WAITPOINTS_PER_SUSPENSION_MAX} waitpoints, not {count}");
         return Err(Code::InvalidInput.because(detail));
     }
-    let chosen = command
-        .waitpoints
-        .iter()
-        .map(|choice| chosen(change, command.suspension_id, choice, early));
-    let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
+    let suspension_id = command.suspension_id();
+    let choices = command.waitpoints.iter().zip(command.waitpoint_ids());
+    let chosen = choices.map(|(choice, id)| match choice {
+        WaitpointChoice::Fresh { waitpoint_key, .. } => Ok(Chosen::Fresh(Waitpoint {
+            id,
+            execution_id: change.after.id,
+            key: waitpoint_key.clone(),
+            created_at: change.now,
+            updated_at: change.now,
+            usage: WaitpointUse::Suspension(suspension_id),
+            buffered: 0,
+            carried: Default::default(),
+        })),
+        WaitpointChoice::UsePending { .. } => {
+            let waitpoint = open_pending(change, id, early)?;
+            Ok(Chosen::Pending(Waitpoint {
+                usage: WaitpointUse::Suspension(suspension_id),
+                updated_at: change.now.max(waitpoint.updated_at),
+                ..waitpoint.clone()
+            }))
+        }
+    });
+    let chosen = chosen.collect::<Result<Vec<_>, Rejection>>()?;
     let (mut keys, mut ids) = (BTreeSet::new(), BTreeSet::new());
     match chosen
         .iter()
@@ -43,38 +61,6 @@ pub(crate) fn choose(change: &Change<'_>, command: &Suspend, early: Early<'_>) -
             Err(Code::WaitpointAlreadyExists.because(detail))
         }
         None => Ok(chosen),
-    }
-}
-
-fn chosen(
-    change: &Change<'_>,
-    suspension_id: SuspensionId,
-    choice: &WaitpointChoice,
-    early: Early<'_>,
-) -> Result<Chosen, Rejection> {
-    let usage = WaitpointUse::Suspension(suspension_id);
-    match choice {
-        WaitpointChoice::Fresh {
-            waitpoint_key,
-            waitpoint_id,
-        } => Ok(Chosen::Fresh(Waitpoint {
-            id: *waitpoint_id,
-            execution_id: change.after.id,
-            key: waitpoint_key.clone(),
-            created_at: change.now,
-            updated_at: change.now,
-            usage,
-            buffered: 0,
-            carried: Default::default(),
-        })),
-        WaitpointChoice::UsePending { waitpoint_id } => {
-            let waitpoint = open_pending(change, *waitpoint_id, early)?;
-            Ok(Chosen::Pending(Waitpoint {
-                usage,
-                updated_at: change.now.max(waitpoint.updated_at),
-                ..waitpoint.clone()
-            }))
-        }
     }
 }
 

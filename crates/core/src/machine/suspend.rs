@@ -9,7 +9,7 @@ use super::context::Context;
 use super::fence::{self, Fenced};
 use super::resume;
 use super::step::{ClosedReason, Step};
-use crate::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
+use crate::command::suspend::{Suspend, SuspendOutcome};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
 use crate::name::Category;
@@ -105,12 +105,7 @@ fn satisfied_before(execution: &Execution, command: &Suspend) -> Result<Option<S
 fn asked(command: &Suspend) -> Result<Digest, Rejection> {
     let condition = serde_json::to_string(&command.resume_condition)
         .map_err(|error| Code::Internal.because(format!("a condition could not be written: {error}")))?;
-    let key = command.idempotency_key.as_ref().map_or("", |key| key.as_str());
-    let waitpoints = command.waitpoints.iter().flat_map(|choice| match choice {
-        WaitpointChoice::Fresh { waitpoint_key, .. } => ["fresh".to_owned(), waitpoint_key.to_string()],
-        WaitpointChoice::UsePending { waitpoint_id } => ["pending".to_owned(), waitpoint_id.to_string()],
-    });
-    let parts = [key.to_owned(), condition].into_iter().chain(waitpoints);
+    let parts = [command.key().to_owned(), condition].into_iter().chain(command.named());
     Ok(Digest::of("suspend", parts))
 }
 
@@ -125,7 +120,7 @@ fn draw_up(change: &Change<'_>, command: &Suspend, chosen: &[Chosen]) -> Result<
     let policy = change.after.definition.policy.suspension_policy.as_ref();
     let behavior_by_policy = policy.and_then(|policy| policy.timeout_behavior);
     Ok(Suspension {
-        id: command.suspension_id,
+        id: command.suspension_id(),
         waitpoints: chosen.iter().map(|chosen| chosen.waitpoint().reference()).collect(),
         condition: command.resume_condition.clone(),
         progress: condition::nothing_seen(&command.resume_condition),

@@ -22,10 +22,12 @@ use crate::record::{
 use crate::time::{Duration, Timestamp};
 use crate::token::{WaitpointClaims, WaitpointToken};
 
-/// active → active, with a waitpoint that takes signals before any suspension.
+/// active → active, with a waitpoint that takes signals before any suspension. A repetition is recognised by its request
+/// or by its id.
 pub fn create_pending(
     execution: &Execution,
     command: &CreatePendingWaitpoint,
+    waitpoint_id: WaitpointId,
     context: &Context,
 ) -> Result<Step<PendingWaitpoint>, Rejection> {
     let fence = fence::given(command.fence.as_ref())?;
@@ -44,12 +46,12 @@ pub fn create_pending(
         .after
         .pending_waitpoints
         .retain(|pending| !pending.expires_at.has_come(now));
-    if let Some(first) = made_before(&change.after, command) {
+    if let Some(first) = made_before(&change.after, waitpoint_id, command) {
         return Ok(change.finish(first));
     }
     check_room(&change.after, command)?;
     let waitpoint = Waitpoint {
-        id: command.waitpoint_id,
+        id: waitpoint_id,
         execution_id: change.after.id,
         key: command.waitpoint_key.clone(),
         created_at: now,
@@ -73,10 +75,9 @@ pub fn create_pending(
 }
 
 /// A fresh id tells a repetition too: whoever lost the reply and carries no request id asks with the same one.
-fn made_before(execution: &Execution, command: &CreatePendingWaitpoint) -> Option<PendingWaitpoint> {
-    let same = |pending: &&PendingWaitpoint| {
-        pending.waitpoint.id == command.waitpoint_id && pending.waitpoint.key == command.waitpoint_key
-    };
+fn made_before(execution: &Execution, id: WaitpointId, command: &CreatePendingWaitpoint) -> Option<PendingWaitpoint> {
+    let same =
+        |pending: &&PendingWaitpoint| pending.waitpoint.id == id && pending.waitpoint.key == command.waitpoint_key;
     execution.pending_waitpoints.iter().find(same).cloned()
 }
 

@@ -7,7 +7,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::{Code, Rejection};
-use ff_core::id::{AttemptId, EdgeId, ExecutionId, FlowId, GrantId, LeaseId, SignalId, SuspensionId, WaitpointId};
+use ff_core::id::{AttemptId, EdgeId, ExecutionId, FlowId, GrantId, LeaseId, SignalId, WaitpointId};
 use ff_core::keyring::{KeyRing, Secret};
 use ff_core::machine::claim::{Claimant, HandOut, HandedOut};
 use ff_core::machine::signal::Target;
@@ -184,12 +184,11 @@ impl Scene {
 
     /// The command that suspends at a fresh waitpoint "k" until it is signalled "go".
     pub(crate) fn suspend_command(&mut self, fence: Option<Fence>) -> Result<Suspend, Rejection> {
-        let waitpoint_id = WaitpointId::from_uuid(self.world.mint());
         Ok(Suspend {
             fence,
             waitpoints: vec![WaitpointChoice::Fresh {
                 waitpoint_key: "k".parse()?,
-                waitpoint_id,
+                waitpoint_id: None,
             }],
             resume_condition: ResumeCondition::Single {
                 waitpoint_key: "k".parse()?,
@@ -200,7 +199,7 @@ impl Scene {
             timeout_behavior: None,
             resume_delay: Duration::ZERO,
             idempotency_key: None,
-            suspension_id: SuspensionId::from_uuid(self.world.mint()),
+            suspension_id: None,
         })
     }
 
@@ -256,9 +255,11 @@ impl Scene {
             waitpoint_key: "early".parse()?,
             expires_in,
             request_id: None,
-            waitpoint_id: WaitpointId::from_uuid(self.world.mint()),
+            waitpoint_id: None,
         };
-        let pending = self.step(|execution, context| waitpoint::create_pending(execution, &command, context))?;
+        let waitpoint_id = WaitpointId::from_uuid(self.world.mint());
+        let pending =
+            self.step(|execution, context| waitpoint::create_pending(execution, &command, waitpoint_id, context))?;
         self.pending = Some(pending.waitpoint);
         Ok(())
     }

@@ -10,8 +10,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::error::Rejection;
 use ff_core::id::{
-    AttemptId, BudgetId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId, SuspensionId,
-    WaitpointId,
+    AttemptId, BudgetId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId, WaitpointId,
 };
 use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Refusal, Surroundings};
@@ -430,7 +429,7 @@ impl World {
             fence,
             waitpoints: vec![WaitpointChoice::Fresh {
                 waitpoint_key: waitpoint_key.clone(),
-                waitpoint_id: WaitpointId::from_uuid(self.mint()),
+                waitpoint_id: None,
             }],
             resume_condition: ResumeCondition::Single {
                 waitpoint_key,
@@ -445,7 +444,7 @@ impl World {
                 Duration::ZERO
             },
             idempotency_key: None,
-            suspension_id: SuspensionId::from_uuid(self.mint()),
+            suspension_id: None,
         }
     }
 

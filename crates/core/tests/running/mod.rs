@@ -9,7 +9,7 @@ use ff_core::command::operator::{CancelExecution, HoldExecution, RevokeLease, Re
 use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::error::{Code, Rejection};
-use ff_core::id::{BudgetId, EffectId, ExecutionId, FlowId, QuotaPolicyId, SuspensionId, WaitpointId};
+use ff_core::id::{BudgetId, EffectId, ExecutionId, FlowId, QuotaPolicyId};
 use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
 use ff_core::machine::outbox::{self, Arrived};
@@ -292,7 +292,7 @@ impl Case {
     pub(crate) fn suspend(&mut self) {
         let waitpoint = WaitpointChoice::Fresh {
             waitpoint_key: WaitpointKey::parse("k").unwrap(),
-            waitpoint_id: WaitpointId::from_uuid(self.store.mint()),
+            waitpoint_id: None,
         };
         let command = Suspend {
             fence: Some(self.fence()),
@@ -303,7 +303,7 @@ impl Case {
             timeout_behavior: None,
             resume_delay: Duration::ZERO,
             idempotency_key: None,
-            suspension_id: SuspensionId::from_uuid(self.store.mint()),
+            suspension_id: None,
         };
         self.act(|execution, context| suspend(execution, &command, Early::default(), context))
             .unwrap();

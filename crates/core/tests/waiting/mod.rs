@@ -7,7 +7,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, WaitpointState};
 use ff_core::error::{Code, Rejection};
-use ff_core::id::{ExecutionId, FlowId, SignalId, SuspensionId, WaitpointId};
+use ff_core::id::{ExecutionId, FlowId, SignalId, WaitpointId};
 use ff_core::machine::approval::decide;
 use ff_core::machine::claim::HandOut;
 use ff_core::machine::resume::resume_execution;
@@ -272,7 +272,7 @@ impl Case {
         let fence = self.execution.lease().map(|_| self.fence());
         let fresh = |waitpoint: &&str| WaitpointChoice::Fresh {
             waitpoint_key: key(waitpoint),
-            waitpoint_id: WaitpointId::from_uuid(self.fresh()),
+            waitpoint_id: None,
         };
         Suspend {
             fence,
@@ -283,7 +283,7 @@ impl Case {
             timeout_behavior: None,
             resume_delay: Duration::ZERO,
             idempotency_key: None,
-            suspension_id: SuspensionId::from_uuid(self.fresh()),
+            suspension_id: None,
         }
     }
 
@@ -325,7 +325,7 @@ impl Case {
             waitpoint_key: key(waitpoint),
             expires_in: MINUTE,
             request_id: None,
-            waitpoint_id: WaitpointId::from_uuid(self.fresh()),
+            waitpoint_id: None,
         }
     }
 
@@ -333,7 +333,9 @@ impl Case {
         &mut self,
         command: &CreatePendingWaitpoint,
     ) -> Result<PendingWaitpoint, Rejection> {
-        self.keep(create_pending(&self.execution, command, &self.context()))
+        let fresh = WaitpointId::from_uuid(self.fresh());
+        let waitpoint_id = command.waitpoint_id().unwrap_or(fresh);
+        self.keep(create_pending(&self.execution, command, waitpoint_id, &self.context()))
     }
 
     pub(crate) fn signal_command(&mut self, waitpoint: &str, signal: &str) -> DeliverSignal {

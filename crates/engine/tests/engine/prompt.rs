@@ -12,7 +12,7 @@ use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::fabric::{Fabric, On};
-use ff_core::id::{ExecutionId, SuspensionId, WaitpointId};
+use ff_core::id::ExecutionId;
 use ff_core::name::{ExecutionKind, FlowKind, Identity, Namespace, SignalName, WaitpointKey};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
@@ -20,7 +20,6 @@ use ff_core::record::{DependencyKind, Matcher, ReasonCode, ResumeCondition};
 use ff_core::time::Duration;
 use ff_engine::{Config, Engine, TokioHost};
 use tempfile::TempDir;
-use uuid::Uuid;
 
 /// A running engine on a file that is synced a little later.
 struct Running {
@@ -158,7 +157,7 @@ async fn a_signal_resumes_on_a_waiting_worker_in_under_five_milliseconds() {
             fence: Some(task.fence),
             waitpoints: vec![WaitpointChoice::Fresh {
                 waitpoint_key: key.clone(),
-                waitpoint_id: WaitpointId::from_uuid(Uuid::now_v7()),
+                waitpoint_id: None,
             }],
             resume_condition: ResumeCondition::Single {
                 waitpoint_key: key,
@@ -169,7 +168,7 @@ async fn a_signal_resumes_on_a_waiting_worker_in_under_five_milliseconds() {
             timeout_behavior: None,
             resume_delay: Duration::ZERO,
             idempotency_key: None,
-            suspension_id: SuspensionId::from_uuid(Uuid::now_v7()),
+            suspension_id: None,
         };
         let suspended = running
             .engine

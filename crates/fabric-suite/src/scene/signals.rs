@@ -6,7 +6,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::fabric::{On, Result};
-use ff_core::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
+use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::name::{Identity, SignalName, WaitpointKey};
 use ff_core::payload::Payload;
 use ff_core::record::{Fence, Matcher, ReasonCode, ResumeCondition};
@@ -104,7 +104,7 @@ fn pending(fence: Fence, waitpoint_key: &str, expires_in: Duration) -> CreatePen
         waitpoint_key: key(waitpoint_key),
         expires_in,
         request_id: None,
-        waitpoint_id: WaitpointId::from_uuid(fresh()),
+        waitpoint_id: None,
     }
 }
 
@@ -132,14 +132,14 @@ pub(crate) fn waiting_for(task: &Task, waitpoints: &[&str], resume_condition: Re
         timeout_behavior: None,
         resume_delay: Duration::ZERO,
         idempotency_key: None,
-        suspension_id: SuspensionId::from_uuid(fresh()),
+        suspension_id: None,
     }
 }
 
 fn fresh_waitpoint(name: &str) -> WaitpointChoice {
     WaitpointChoice::Fresh {
         waitpoint_key: key(name),
-        waitpoint_id: WaitpointId::from_uuid(fresh()),
+        waitpoint_id: None,
     }
 }
 

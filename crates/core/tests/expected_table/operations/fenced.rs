@@ -225,9 +225,11 @@ pub(super) fn create_waitpoint(
         waitpoint_key: "callback".parse()?,
         expires_in: Duration::from_hours(1),
         request_id,
-        waitpoint_id: WaitpointId::from_uuid(scene.world.mint()),
+        waitpoint_id: None,
     };
-    let pending = scene.step(|execution, context| waitpoint::create_pending(execution, &command, context))?;
+    let waitpoint_id = WaitpointId::from_uuid(scene.world.mint());
+    let pending =
+        scene.step(|execution, context| waitpoint::create_pending(execution, &command, waitpoint_id, context))?;
     Ok(Answer::accepted(
         "created",
         scene.reading().with("reply", format!("{pending:?}")),

@@ -110,15 +110,19 @@ impl Engine {
     }
 
     async fn create_pending_once(&self, id: ExecutionId, command: &CreatePendingWaitpoint) -> Result<PendingWaitpoint> {
+        let waitpoint_id = match command.waitpoint_id() {
+            Some(waitpoint_id) => waitpoint_id,
+            None => WaitpointId::from_uuid(self.mint(self.store_time().await?)),
+        };
         let rule = |execution: &Execution, context: &Context| {
-            create_pending(execution, command, &as_worker(execution, context))
+            create_pending(execution, command, waitpoint_id, &as_worker(execution, context))
         };
         let mut tries = self.tries(RecordKey::Execution(id)).await;
         if let Some(pending) = self.decide_from_memory(&mut tries, id, rule).await? {
             return Ok(pending);
         }
         let mut load = Self::load_of(id);
-        load.records.push(RecordKey::Waitpoint(id, command.waitpoint_id));
+        load.records.push(RecordKey::Waitpoint(id, waitpoint_id));
         loop {
             let snapshot = tries.read(load.clone()).await?;
             let execution = self.visible(&snapshot, id)?;
@@ -134,9 +138,7 @@ impl Engine {
 /// The execution with every waitpoint the suspend names: those it uses, and those that should not be there yet.
 fn load_for(id: ExecutionId, command: &Suspend) -> Load {
     let mut load = Engine::load_of(id);
-    let named = command.waitpoints.iter().map(|choice| match choice {
-        WaitpointChoice::Fresh { waitpoint_id, .. } | WaitpointChoice::UsePending { waitpoint_id } => *waitpoint_id,
-    });
+    let named = command.waitpoint_ids();
     load.records
         .extend(named.map(|waitpoint| RecordKey::Waitpoint(id, waitpoint)));
     load

@@ -6,7 +6,7 @@ use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
-use ff_core::id::{ExecutionId, SuspensionId, WaitpointId};
+use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::name::WaitpointKey;
 use ff_core::record::{Matcher, ReasonCode, ResumeCondition};
 use ff_core::state::{PublicState, public_state};
@@ -24,7 +24,7 @@ fn key(text: &str) -> WaitpointKey {
 fn fresh(number: u128) -> WaitpointChoice {
     WaitpointChoice::Fresh {
         waitpoint_key: key("approval"),
-        waitpoint_id: waitpoint(number),
+        waitpoint_id: Some(waitpoint(number)),
     }
 }
 
@@ -41,7 +41,7 @@ fn suspend(held: Held, waitpoints: Vec<WaitpointChoice>) -> On<ExecutionId, Susp
         timeout_behavior: None,
         resume_delay: Duration::ZERO,
         idempotency_key: None,
-        suspension_id: SuspensionId::from_uuid(Uuid::from_u128(50)),
+        suspension_id: None,
     };
     On::new(held.id, command)
 }
@@ -52,7 +52,7 @@ fn pending(held: Held, number: u128) -> On<ExecutionId, CreatePendingWaitpoint> 
         waitpoint_key: key("approval"),
         expires_in: Duration::from_secs(600),
         request_id: None,
-        waitpoint_id: waitpoint(number),
+        waitpoint_id: Some(waitpoint(number)),
     };
     On::new(held.id, command)
 }
@@ -143,7 +143,7 @@ async fn a_waitpoint_id_that_is_not_fresh_is_refused_at_once() {
     let mut twice = suspend(held, vec![fresh(2)]);
     twice.command.waitpoints.push(WaitpointChoice::Fresh {
         waitpoint_key: key("other"),
-        waitpoint_id: waitpoint(2),
+        waitpoint_id: Some(waitpoint(2)),
     });
     assert_eq!(code(world.engine.suspend(twice).await), Code::WaitpointAlreadyExists);
 }

@@ -4,7 +4,7 @@ use super::support::World;
 use ff_core::command::lease::{Complete, Renew};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
-use ff_core::id::{BudgetId, ExecutionId, SuspensionId, WaitpointId};
+use ff_core::id::{BudgetId, ExecutionId, WaitpointId};
 use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::HandOut;
 use ff_core::machine::{lease, suspend, waitpoint};
@@ -117,7 +117,7 @@ async fn a_suspension_times_out_as_it_was_told_to() {
         fence: Some(fence),
         waitpoints: vec![WaitpointChoice::Fresh {
             waitpoint_key: "key".parse().unwrap(),
-            waitpoint_id: WaitpointId::from_uuid(world.mint()),
+            waitpoint_id: None,
         }],
         resume_condition: ResumeCondition::OperatorOnly,
         reason_code: ReasonCode::WaitingForApproval,
@@ -125,7 +125,7 @@ async fn a_suspension_times_out_as_it_was_told_to() {
         timeout_behavior: Some(TimeoutBehavior::Cancel),
         resume_delay: Duration::ZERO,
         idempotency_key: None,
-        suspension_id: SuspensionId::from_uuid(world.mint()),
+        suspension_id: None,
     };
     world
         .decide(id, |it, context| {
@@ -141,18 +141,21 @@ async fn a_suspension_times_out_as_it_was_told_to() {
 async fn a_pending_waitpoint_closes() {
     let world = World::new();
     let (id, fence) = leased(&world, Policy::default()).await;
+    let waitpoint_id = WaitpointId::from_uuid(world.mint());
     let command = CreatePendingWaitpoint {
         fence: Some(fence),
         waitpoint_key: "key".parse().unwrap(),
         expires_in: SECOND,
         request_id: None,
-        waitpoint_id: WaitpointId::from_uuid(world.mint()),
+        waitpoint_id: None,
     };
     world
-        .decide(id, |it, context| waitpoint::create_pending(it, &command, context))
+        .decide(id, |it, context| {
+            waitpoint::create_pending(it, &command, waitpoint_id, context)
+        })
         .await;
     becomes_due_after(&world, id, SECOND).await;
-    let key = RecordKey::Waitpoint(id, command.waitpoint_id);
+    let key = RecordKey::Waitpoint(id, waitpoint_id);
     let load = ff_backend::load::Load::records(id.partition(), [key.clone()]);
     let snapshot = ff_backend::Backend::load(&world.store.memory, vec![load])
         .await

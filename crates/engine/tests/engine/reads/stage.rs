@@ -22,7 +22,7 @@ use ff_core::command::worker::RegisterWorker;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Fabric;
 use ff_core::frame::FrameId;
-use ff_core::id::{AttemptId, ExecutionId, FlowId, GrantId, LeaseId, SuspensionId, WaitpointId};
+use ff_core::id::{AttemptId, ExecutionId, FlowId, GrantId, LeaseId, WaitpointId};
 use ff_core::machine::claim::{Claimant, HandOut};
 use ff_core::machine::member::{self, Membership};
 use ff_core::machine::submit::{self, Known};
@@ -225,7 +225,7 @@ impl Stage {
             fence: Some(fence),
             waitpoints: vec![WaitpointChoice::Fresh {
                 waitpoint_key: "door".parse().unwrap(),
-                waitpoint_id,
+                waitpoint_id: Some(waitpoint_id),
             }],
             resume_condition: ResumeCondition::Single {
                 waitpoint_key: "door".parse().unwrap(),
@@ -236,7 +236,7 @@ impl Stage {
             timeout_behavior: Some(TimeoutBehavior::Escalate),
             resume_delay: Duration::ZERO,
             idempotency_key: None,
-            suspension_id: SuspensionId::from_uuid(self.mint()),
+            suspension_id: None,
         };
         self.decide(id, |execution, context| {
             suspend::suspend(execution, &command, Early::default(), context)

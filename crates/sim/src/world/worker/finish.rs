@@ -173,7 +173,7 @@ impl Worker {
         let pending = held.pending.last().filter(|_| luck.flip());
         let mut waitpoints = vec![WaitpointChoice::Fresh {
             waitpoint_key: names::waitpoint_key("a"),
-            waitpoint_id: WaitpointId::from_uuid(luck.uuid()),
+            waitpoint_id: luck.one_in(3).then(|| WaitpointId::from_uuid(luck.uuid())),
         }];
         waitpoints.extend(pending.map(|waitpoint_id| WaitpointChoice::UsePending {
             waitpoint_id: *waitpoint_id,
@@ -190,7 +190,7 @@ impl Worker {
             timeout_behavior: luck.flip().then(|| policies::timeout_behavior(luck)),
             resume_delay: Duration::from_millis(luck.choose([0, 0, 2_000])),
             idempotency_key: luck.flip().then(|| names::fresh_key(luck)),
-            suspension_id: SuspensionId::from_uuid(luck.uuid()),
+            suspension_id: luck.one_in(3).then(|| SuspensionId::from_uuid(luck.uuid())),
         }
     }
 

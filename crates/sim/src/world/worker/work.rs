@@ -160,7 +160,7 @@ impl Worker {
             waitpoint_key: names::waitpoint_key(luck.choose(["early", "early", "soon"])),
             expires_in: Duration::from_millis(luck.between(200, 30_000)),
             request_id: Some(names::fresh_request(luck)),
-            waitpoint_id: WaitpointId::from_uuid(luck.uuid()),
+            waitpoint_id: luck.one_in(3).then(|| WaitpointId::from_uuid(luck.uuid())),
         };
         let heard = call_once!(self.actor, create_pending_waitpoint, On::new(held.id, command)).await;
         self.used(held, &heard);
