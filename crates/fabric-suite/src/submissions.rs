@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::error::Code;
+use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use ff_core::name::{ContentType, ExecutionKind, IdempotencyKey, Identity, Namespace};
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::Harness;
 use crate::scene::{
@@ -70,6 +72,73 @@ pub(crate) async fn the_same_id_with_other_content_already_exists(harness: &dyn 
     let answer = scene.fabric.create_execution(other).await;
     assert_eq!(refused(answer), Code::AlreadyExists);
     assert_eq!(scene.view(id).await.priority, 0, "the first one is untouched");
+}
+
+pub(crate) async fn a_uuid_given_by_the_caller_is_kept_and_a_repeated_submission_meets_itself(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let uuid = fresh();
+    let id = scene.submit(named(uuid)).await;
+    assert_eq!(id.uuid(), uuid);
+    let again = scene.fabric.create_execution(named(uuid)).await.unwrap();
+    assert_eq!(again, duplicate_of(id, false));
+    let other = CreateExecution {
+        priority: 1,
+        ..named(uuid)
+    };
+    assert_eq!(refused(scene.fabric.create_execution(other).await), Code::AlreadyExists);
+}
+
+pub(crate) async fn a_uuid_lives_where_the_flow_or_the_key_of_its_execution_does(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let flow = scene.empty_flow().await;
+    let member = scene.submit(into_flow(flow, &[])).await;
+    let first = scene.submit(keyed("once")).await;
+    let named_member = CreateExecution {
+        execution_uuid: Some(fresh()),
+        ..into_flow(flow, &[])
+    };
+    let id = scene.submit(named_member.clone()).await;
+    assert_eq!(
+        id,
+        ExecutionId::new(member.partition().index, named_member.execution_uuid.unwrap())
+    );
+    let again = scene.fabric.create_execution(named_member).await.unwrap();
+    assert_eq!(again, duplicate_of(id, false));
+    let named_and_keyed = CreateExecution {
+        execution_uuid: Some(fresh()),
+        ..keyed("once")
+    };
+    let answer = scene.fabric.create_execution(named_and_keyed).await.unwrap();
+    assert_eq!(answer, duplicate_of(first, false), "the key has an execution already");
+}
+
+pub(crate) async fn an_id_and_a_uuid_exclude_each_other(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let both = CreateExecution {
+        execution_id: Some(beside(scene.submit_plain().await)),
+        ..named(fresh())
+    };
+    assert_eq!(refused(scene.fabric.create_execution(both).await), Code::InvalidInput);
+}
+
+pub(crate) async fn a_repeated_batch_of_uuids_meets_itself(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let mut batch: Vec<_> = (0..20).map(|_| named(fresh())).collect();
+    // Neither what lives elsewhere nor what has no name of its own moves the others.
+    batch.insert(0, keyed("once"));
+    batch.insert(3, submission());
+    let created = |answer: &Result<Created>| match answer {
+        Ok(Created::Created { execution_id } | Created::Duplicate { execution_id, .. }) => *execution_id,
+        Err(refusal) => panic!("{refusal}"),
+    };
+    let first = scene.fabric.create_executions(batch.clone()).await.unwrap();
+    let again = scene.fabric.create_executions(batch.clone()).await.unwrap();
+    for ((command, first), again) in batch.iter().zip(&first).zip(&again) {
+        if let Some(uuid) = command.execution_uuid {
+            assert_eq!((created(first).uuid(), created(again)), (uuid, created(first)));
+            assert_eq!(again, &Ok(duplicate_of(created(first), false)));
+        }
+    }
 }
 
 pub(crate) async fn an_id_of_another_namespace_already_exists_and_nothing_is_said_of_it(harness: &dyn Harness) {
@@ -342,6 +411,13 @@ pub(crate) async fn a_deadline_in_the_past_is_refused(harness: &dyn Harness) {
         ..submission()
     };
     assert_eq!(refused(scene.fabric.create_execution(late).await), Code::InvalidInput);
+}
+
+fn named(uuid: Uuid) -> CreateExecution {
+    CreateExecution {
+        execution_uuid: Some(uuid),
+        ..submission()
+    }
 }
 
 fn keyed(key: &str) -> CreateExecution {

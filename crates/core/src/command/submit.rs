@@ -1,6 +1,7 @@
 //! create_execution.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::{DataRef, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
@@ -14,6 +15,9 @@ use crate::time::Timestamp;
 pub struct CreateExecution {
     /// Its id; minted when absent.
     pub execution_id: Option<ExecutionId>,
+    /// Instead of its id, the UUID in it: the engine adds the partition of its flow or of its key, or else the one that
+    /// follows from the UUID, in a batch from the first UUID of the batch.
+    pub execution_uuid: Option<Uuid>,
     /// The tenant.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
@@ -84,6 +88,7 @@ impl CreateExecution {
     pub fn new(execution_kind: ExecutionKind, input: Payload) -> Self {
         Self {
             execution_id: None,
+            execution_uuid: None,
             namespace: Namespace::default_namespace(),
             lane_id: LaneId::default_lane(),
             execution_kind,

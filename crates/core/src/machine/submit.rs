@@ -92,6 +92,7 @@ pub fn content_digest(command: &CreateExecution) -> String {
 
 /// Refuses a submission that is wrong whatever stands in the store.
 pub fn validate(command: &CreateExecution, settings: &Settings) -> Result<(), Rejection> {
+    check_one_id(command)?;
     command.policy.validate()?;
     check_tags(&command.tags)?;
     check_priority(command.priority)?;
@@ -105,6 +106,16 @@ pub fn validate(command: &CreateExecution, settings: &Settings) -> Result<(), Re
     }
     if command.flow_id.is_none() && command.parent_fence.is_some() {
         return Err(Code::InvalidInput.because("parent_fence needs the flow_id of its execution's flow"));
+    }
+    Ok(())
+}
+
+/// Refuses a submission that names itself twice.
+pub(super) fn check_one_id(command: &CreateExecution) -> Result<(), Rejection> {
+    if command.execution_id.is_some() && command.execution_uuid.is_some() {
+        return Err(
+            Code::InvalidInput.because("execution_id and execution_uuid exclude each other: leave one of them out")
+        );
     }
     Ok(())
 }

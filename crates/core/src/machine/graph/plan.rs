@@ -10,6 +10,7 @@ use crate::id::{ExecutionId, FlowId};
 use crate::limits::{BATCH_ITEMS_MAX, FOLLOW_UP_CHUNK, GRAPH_EDGES_MAX};
 use crate::machine::edge::named_twice;
 use crate::machine::group::check_policy;
+use crate::machine::submit::check_one_id;
 use crate::partition::Partition;
 use crate::record::EdgeGroupPolicy;
 
@@ -126,10 +127,12 @@ fn id_of(member: &GraphMember, part: &GraphPart, partition: Partition) -> Result
             "member {key:?}: its name makes it unique, an idempotency key cannot"
         )));
     }
-    match submission.execution_id {
-        None => Ok(member_id(part.flow_id, partition, key)),
-        Some(id) if id.partition() == partition => Ok(id),
-        Some(id) => Err(Code::PartitionMismatch.because(format!(
+    check_one_id(submission)?;
+    match (submission.execution_id, submission.execution_uuid) {
+        (None, None) => Ok(member_id(part.flow_id, partition, key)),
+        (None, Some(uuid)) => Ok(ExecutionId::new(partition.index, uuid)),
+        (Some(id), _) if id.partition() == partition => Ok(id),
+        (Some(id), _) => Err(Code::PartitionMismatch.because(format!(
             "execution {id} cannot live in {partition}, where its flow lives"
         ))),
     }

@@ -77,6 +77,7 @@ fn create(
 pub(super) fn submission_of(item: &Item, part: &GraphPart) -> CreateExecution {
     CreateExecution {
         execution_id: Some(item.id),
+        execution_uuid: None,
         flow_id: Some(part.flow_id),
         ..part.members[item.member].submission.clone()
     }

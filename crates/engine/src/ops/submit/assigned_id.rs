@@ -21,12 +21,20 @@ pub(super) struct AssignedId {
 }
 
 impl AssignedId {
+    /// An id that was given.
+    pub(super) const fn given(id: ExecutionId) -> Self {
+        Self {
+            id,
+            minted: false,
+            submitted_at: None,
+        }
+    }
+
     /// A fresh id in `partition`.
     pub(super) const fn minted(partition: Partition, uuid: Uuid) -> Self {
         Self {
-            id: ExecutionId::new(partition.index, uuid),
             minted: true,
-            submitted_at: None,
+            ..Self::given(ExecutionId::new(partition.index, uuid))
         }
     }
 
@@ -46,15 +54,14 @@ pub(super) fn assign_id(engine: &Engine, command: &CreateExecution, now: Timesta
     let demanded = demanded_partition(engine, command);
     if let Some(id) = command.execution_id {
         check_given(engine, command, id, demanded)?;
-        return Ok(AssignedId {
-            id,
-            minted: false,
-            submitted_at: None,
-        });
+        return Ok(AssignedId::given(id));
+    }
+    let partition = |uuid| demanded.unwrap_or_else(|| engine.shared.config.counts.of_execution_uuid(uuid));
+    if let Some(uuid) = command.execution_uuid {
+        return Ok(AssignedId::given(ExecutionId::new(partition(uuid).index, uuid)));
     }
     let uuid = engine.mint(now);
-    let partition = demanded.unwrap_or_else(|| engine.shared.config.counts.of_execution_uuid(uuid));
-    Ok(AssignedId::minted(partition, uuid))
+    Ok(AssignedId::minted(partition(uuid), uuid))
 }
 
 /// The only partition a submission can live in, if there is only one: that of its flow, or the one where equal keys meet.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::Code;
 use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
 use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
@@ -48,13 +49,15 @@ pub(crate) async fn create_executions(engine: &Engine, commands: Vec<CreateExecu
 
 fn assign_ids(engine: &Engine, commands: &[CreateExecution], now: Timestamp) -> Vec<Result<AssignedId>> {
     let mut spread = Spread::default();
+    let first_uuid = commands.iter().find_map(|command| command.execution_uuid);
+    let together = first_uuid.map(|uuid| engine.shared.config.counts.of_execution_uuid(uuid));
     let assigned = commands.iter().map(|command| {
         check_submission(engine, command)?;
         let anywhere = command.execution_id.is_none() && command.idempotency_key.is_none() && command.flow_id.is_none();
-        let assigned = if anywhere {
-            spread.next(engine, now)
-        } else {
-            assign_id(engine, command, now)?
+        let assigned = match (command.execution_uuid, together) {
+            (Some(uuid), Some(partition)) if anywhere => AssignedId::given(ExecutionId::new(partition.index, uuid)),
+            (None, _) if anywhere => spread.next(engine, now),
+            _ => assign_id(engine, command, now)?,
         };
         Ok(AssignedId {
             submitted_at: Some(now),

@@ -68,9 +68,8 @@ impl Actor {
         let id = if self.luck.one_in(4) {
             self.board.execution(&self.luck)
         } else {
-            let mut command = self.submission(flow.namespace.clone());
+            let mut command = self.nameless(flow.namespace.clone());
             command.execution_id = Some(self.member_id(flow.id));
-            command.idempotency_key = None;
             self.create(command).await
         };
         if let Some(id) = id {

@@ -67,9 +67,7 @@ impl Actor {
     fn part(&self, flow: CreateFlowWith, numbers: std::ops::Range<u64>, dense: bool) -> FlowGraph {
         let namespace = flow.definition.namespace.clone();
         let members = numbers.clone().map(|number| {
-            let mut submission = self.submission(namespace.clone());
-            submission.execution_id = None;
-            submission.idempotency_key = None;
+            let mut submission = self.nameless(namespace.clone());
             submission.edge_group_policy = self.luck.flip().then(|| group_policy(&self.luck));
             let key = key(number);
             GraphMember { key, submission }

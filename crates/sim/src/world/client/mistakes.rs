@@ -40,7 +40,7 @@ impl Actor {
     }
 
     async fn submit_badly(&self) {
-        let mut command = self.submission(names::some_namespace(&self.luck));
+        let mut command = self.nameless(names::some_namespace(&self.luck));
         match self.luck.below(9) {
             0 => command.priority = 9_001,
             1 => command.tags = [("Not A Key".to_owned(), String::new())].into(),

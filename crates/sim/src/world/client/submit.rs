@@ -20,7 +20,8 @@ impl Actor {
     /// Submits, and remembers what came of it.
     pub(crate) async fn create(&self, command: CreateExecution) -> Option<ExecutionId> {
         let flow = command.flow_id;
-        let has_identity = command.execution_id.is_some() || command.idempotency_key.is_some();
+        let has_id = command.execution_id.is_some() || command.execution_uuid.is_some();
+        let has_identity = has_id || command.idempotency_key.is_some();
         let heard = if has_identity {
             call_once!(self, create_execution, command).await
         } else {
@@ -67,6 +68,7 @@ impl Actor {
         let members = self.board.members(flow.id);
         command.flow_id = Some(flow.id);
         command.execution_id = self.luck.flip().then(|| self.member_id(flow.id));
+        command.execution_uuid = command.execution_uuid.filter(|_| command.execution_id.is_none());
         command.depends_on = members
             .into_iter()
             .filter(|_| self.luck.one_in(4))
@@ -88,8 +90,20 @@ impl Actor {
         }
     }
 
-    /// Something to do, as different from everything before as luck has it.
+    /// Something to do, with or without a name that tells a repetition.
     pub(crate) fn submission(&self, namespace: Namespace) -> CreateExecution {
+        let mut command = self.nameless(namespace);
+        match self.luck.below(5) {
+            0 => command.execution_id = Some(self.solo_id()),
+            1 => command.execution_uuid = Some(self.luck.uuid()),
+            2 => command.idempotency_key = Some(self.key()),
+            _ => {}
+        }
+        command
+    }
+
+    /// Something to do, as different from everything before as luck has it.
+    pub(super) fn nameless(&self, namespace: Namespace) -> CreateExecution {
         let luck = &self.luck;
         let now = self.stage.watch.now();
         let mut command = CreateExecution::new(names::kind(luck.choose(["render", "ask"])), names::payload(luck));
@@ -101,11 +115,6 @@ impl Actor {
         command.tags = names::tags(luck);
         command.delay_until = luck.one_in(6).then(|| now + policies::seconds(luck, 0, 20));
         command.execution_deadline_at = luck.one_in(10).then(|| now + policies::seconds(luck, 5, 200));
-        match luck.below(5) {
-            0 | 1 => command.execution_id = Some(self.solo_id()),
-            2 => command.idempotency_key = Some(self.key()),
-            _ => {}
-        }
         command
     }
 
