@@ -3,11 +3,12 @@
 use ff_backend::Result;
 use ff_backend::budget::{BudgetAnswer as Answer, BudgetCall as Call, BudgetReply};
 use ff_backend::hint::Hint;
-use ff_core::command::budget::{BudgetView, CreateBudget, Remember, UsageReport};
+use ff_core::command::budget::{BudgetView, CreateBudget};
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, EffectId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::budget;
+use ff_core::machine::budget::{Remember, UsageReport};
 use ff_core::name::Namespace;
 use ff_core::record::{Budget, Cause};
 use ff_core::time::Timestamp;

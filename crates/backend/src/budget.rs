@@ -3,11 +3,10 @@
 
 use ff_core::command::budget::{
     BudgetCreated, BudgetReset, BudgetView, CreateBudget, Deleted, Reported, ResetBudget, UpdateLimits, Updated,
-    UsageReport,
 };
 use ff_core::error::Rejection;
 use ff_core::id::BudgetId;
-use ff_core::machine::budget::BudgetWork;
+use ff_core::machine::budget::{BudgetWork, UsageReport};
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;

@@ -2,12 +2,11 @@
 //! [`ff_core::machine::quota`] it names does.
 
 use ff_core::command::budget::{Deleted, Updated};
-use ff_core::command::quota::{
-    Admit, CreateQuotaPolicy, QuotaAdmission, QuotaCreated, QuotaPolicyView, SlotReleased, UpdateQuotaPolicy,
-};
+use ff_core::command::quota::{CreateQuotaPolicy, QuotaCreated, QuotaPolicyView, UpdateQuotaPolicy};
 use ff_core::error::Rejection;
 use ff_core::id::{GrantId, QuotaPolicyId};
 use ff_core::machine::admission::{Headroom, Release};
+use ff_core::machine::quota::{Admit, QuotaAdmission, SlotReleased};
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::Slot;

@@ -7,12 +7,12 @@ mod flows;
 
 use std::collections::BTreeSet;
 
-use ff_core::command::flow::{Assembly, GraphEdge, GraphMember, GraphPart};
+use ff_core::command::flow::{Assembly, GraphEdge, GraphMember};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::{Code, Rejection};
 use ff_core::id::ExecutionId;
 use ff_core::limits::{BATCH_ITEMS_MAX, FOLLOW_UP_CHUNK, GRAPH_EDGES_MAX};
-use ff_core::machine::graph::{self, Chunk, ChunkLoaded, ClosingSearch, Found, Plan};
+use ff_core::machine::graph::{self, Chunk, ChunkLoaded, ClosingSearch, Found, GraphPart, Plan};
 use ff_core::machine::step::Write;
 use ff_core::machine::{Step, flow};
 use ff_core::partition::Partition;

@@ -7,8 +7,8 @@ mod running;
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod support;
 
-use ff_core::command::lease::{Complete, Fail, Release, Renew};
-use ff_core::command::submit::{CreateExecution, ParentFence};
+use ff_core::command::lease::{Complete, Fail, Holder, Release, Renew};
+use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::LeaseId;
 use ff_core::machine::{fail, lease};
@@ -68,7 +68,7 @@ fn ends() -> Vec<Case> {
 fn nothing_prints_a_lease_id() {
     let case = leased();
     let fence = case.fence();
-    let parent = ParentFence {
+    let parent = Holder {
         execution_id: case.id,
         fence,
     };

@@ -7,12 +7,12 @@ mod support;
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod waiting;
 
-use ff_core::command::signal::{Delivered, ResumeOutcome, Verdict};
+use ff_core::command::signal::{Delivered, ResumeOutcome};
 use ff_core::command::suspend::Suspend;
 use ff_core::error::Code;
 use ff_core::id::SignalId;
 use ff_core::keyring::{KeyRing, Secret};
-use ff_core::machine::approval::approval;
+use ff_core::machine::approval::{Verdict, approval};
 use ff_core::machine::signal::authenticate;
 use ff_core::machine::step::Write;
 use ff_core::machine::time;

@@ -7,7 +7,8 @@ mod running;
 #[expect(dead_code, reason = "this target needs only part of the builders")]
 mod support;
 
-use ff_core::command::submit::{CreateExecution, Created, DependsOn, LaneState, ParentFence};
+use ff_core::command::lease::Holder;
+use ff_core::command::submit::{CreateExecution, Created, DependsOn, LaneState};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{AttemptId, ExecutionId, FlowId, LeaseId};
 use ff_core::machine::step::Write;
@@ -551,7 +552,7 @@ fn a_parent_needs_the_flow_it_spawns_into() {
         attempt_id: AttemptId::from_uuid(Uuid::from_u128(9)),
     };
     let spawned = CreateExecution {
-        parent_fence: Some(ParentFence {
+        parent_fence: Some(Holder {
             execution_id: OTHER,
             fence,
         }),

@@ -8,12 +8,13 @@ mod support;
 mod waiting;
 
 use ff_core::command::signal::Delivered;
-use ff_core::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
+use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, RequiredNames, WaitpointClosed, WaitpointState};
 use ff_core::error::Code;
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::{KeyRing, Secret};
 use ff_core::machine::step::{ClosedReason, Write};
+use ff_core::machine::suspend::SuspendOutcome;
 use ff_core::machine::waitpoint::{claims, list_open, read_token};
 use ff_core::machine::{placement, signal, time};
 use ff_core::name::{Category, Kid};

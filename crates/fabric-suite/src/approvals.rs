@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use ff_core::command::claim::Task;
 use ff_core::command::page::PageRequest;
-use ff_core::command::signal::{Approval, Decide, Delivered, ListApprovals, Verdict};
+use ff_core::command::signal::{Approval, Decide, Delivered, ListApprovals};
 use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::IssuedWaitpoint;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::id::WaitpointId;
+use ff_core::machine::approval::Verdict;
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
 use ff_core::record::{Matcher, ReasonCode, ResumeCondition, TimeoutBehavior};

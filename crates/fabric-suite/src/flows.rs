@@ -2,9 +2,10 @@
 
 use ff_core::command::claim::Task;
 use ff_core::command::flow::{AddExecution, CreateFlow, CreateFlowWith, FlowCreated, Joined, Opened};
+use ff_core::command::lease::Holder;
 use ff_core::command::operator::{Changed, SetTags};
 use ff_core::command::page::PageRequest;
-use ff_core::command::submit::{CreateExecution, ParentFence};
+use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::id::FlowId;
@@ -222,7 +223,7 @@ pub(crate) async fn a_holder_spawns_into_its_own_flow(harness: &dyn Harness) {
     let flow = scene.empty_flow().await;
     let parent = scene.running(into_flow(flow, &[])).await;
     let spawn = |task: &Task| CreateExecution {
-        parent_fence: Some(ParentFence {
+        parent_fence: Some(Holder {
             execution_id: task.execution_id,
             fence: task.fence,
         }),
@@ -243,7 +244,7 @@ pub(crate) async fn who_lost_its_lease_spawns_nothing(harness: &dyn Harness) {
     let parent = scene.running(into_flow(flow, &[])).await;
     scene.revoke(parent.execution_id).await.unwrap();
     let spawn = CreateExecution {
-        parent_fence: Some(ParentFence {
+        parent_fence: Some(Holder {
             execution_id: parent.execution_id,
             fence: parent.fence,
         }),

@@ -2,7 +2,7 @@
 
 use ff_core::command::claim::{OmittedInput, Task};
 use ff_core::command::flow::FlowGraph;
-use ff_core::command::lease::{Complete, Completed};
+use ff_core::command::lease::{Complete, Completed, Holder};
 use ff_core::command::submit::DependsOn;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
@@ -10,7 +10,7 @@ use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::DataRef;
 use ff_core::payload::Payload;
 use ff_core::record::DependencyKind;
-use ff_core::view::{GetResult, Holder};
+use ff_core::view::GetResult;
 use serde_json::json;
 
 use crate::Harness;

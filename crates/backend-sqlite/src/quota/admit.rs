@@ -1,9 +1,8 @@
 //! Taking and giving back slots and places.
 
-use ff_core::command::quota::{Admit, QuotaAdmission, SlotReleased};
 use ff_core::id::GrantId;
 use ff_core::limits::GRANT_TTL_MAX;
-use ff_core::machine::quota::{self, Quota, Standing};
+use ff_core::machine::quota::{self, Admit, Quota, QuotaAdmission, SlotReleased, Standing};
 use ff_core::record::{QuotaUsage, Slot};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};

@@ -2,10 +2,11 @@
 
 use ff_backend::Result;
 use ff_backend::budget::{BudgetAnswer as Answer, BudgetCall as Call, BudgetReply};
-use ff_core::command::budget::{Reported, UsageReport};
+use ff_core::command::budget::Reported;
 use ff_core::error::Rejection;
 use ff_core::id::BudgetId;
 use ff_core::machine::budget;
+use ff_core::machine::budget::UsageReport;
 use ff_core::name::Dimension;
 use ff_core::partition::Partition;
 use ff_core::record::{Budget, Excess};

@@ -2,10 +2,9 @@
 
 use ff_backend::Result;
 use ff_backend::quota::{QuotaAnswer as Answer, QuotaCall as Call, QuotaReply};
-use ff_core::command::quota::{Admit, QuotaAdmission, SlotReleased};
 use ff_core::error::Rejection;
 use ff_core::id::QuotaPolicyId;
-use ff_core::machine::quota::{self, CAP_RETRY_AFTER};
+use ff_core::machine::quota::{self, Admit, CAP_RETRY_AFTER, QuotaAdmission, SlotReleased};
 use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};
 use redis::Value;

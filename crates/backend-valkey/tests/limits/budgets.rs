@@ -6,13 +6,14 @@ use ff_backend::Backend;
 use ff_backend::budget::{BudgetAnswer as Answer, BudgetCall as Call};
 use ff_backend::due::DueKey;
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits, UsageIdentity, UsageReport};
+use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits};
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, EffectId};
 use ff_core::machine::budget;
+use ff_core::machine::budget::UsageReport;
 use ff_core::name::{Dimension, IdempotencyKey, Namespace};
 use ff_core::partition::{Partition, PartitionCounts};
-use ff_core::record::{AMOUNT_MAX, Budget, DIMENSIONS_MAX, Limits, OnHardLimit};
+use ff_core::record::{AMOUNT_MAX, Budget, DIMENSIONS_MAX, Limits, OnHardLimit, UsageIdentity};
 use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;
 

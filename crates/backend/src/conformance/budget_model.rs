@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits, UsageIdentity, UsageReport};
+use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{BudgetId, EffectId};
 use ff_core::machine::budget;
+use ff_core::machine::budget::UsageReport;
 use ff_core::name::{Dimension, RequestId};
 use ff_core::partition::Partition;
-use ff_core::record::{Budget, Limits, OnHardLimit};
+use ff_core::record::{Budget, Limits, OnHardLimit, UsageIdentity};
 use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use ff_core::command::budget::{
     BudgetCreated, BudgetReset, BudgetState, BudgetView, CreateBudget, Deleted, Reported, ResetBudget, UpdateLimits,
-    UsageIdentity, UsageReport,
 };
 use ff_core::error::Code;
 use ff_core::id::{BudgetId, EffectId};
+use ff_core::machine::budget::UsageReport;
 use ff_core::name::{Dimension, Namespace, RequestId};
-use ff_core::record::{Cause, Limits, OnHardLimit};
+use ff_core::record::{Cause, Limits, OnHardLimit, UsageIdentity};
 use ff_core::time::Duration;
 
 use super::build::{Store, key};

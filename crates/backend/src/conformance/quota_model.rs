@@ -1,9 +1,9 @@
 //! Random calls about quotas answer what [`ff_core::machine::quota`] says, at the time the store answers.
 
-use ff_core::command::quota::{Admit, CreateQuotaPolicy, LimitChange, UpdateQuotaPolicy};
+use ff_core::command::quota::{CreateQuotaPolicy, LimitChange, UpdateQuotaPolicy};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
-use ff_core::machine::quota::{self, Quota};
+use ff_core::machine::quota::{self, Admit, Quota};
 use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use ff_core::command::budget::Deleted;
-use ff_core::command::quota::{
-    Admit, CreateQuotaPolicy, LimitChange, QuotaAdmission, QuotaCreated, QuotaPolicyView, SlotReleased,
-    UpdateQuotaPolicy,
-};
+use ff_core::command::quota::{CreateQuotaPolicy, LimitChange, QuotaCreated, QuotaPolicyView, UpdateQuotaPolicy};
 use ff_core::error::Code;
 use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
 use ff_core::limits::GRANT_TTL_MAX;
+use ff_core::machine::quota::{Admit, QuotaAdmission, SlotReleased};
 use ff_core::name::Namespace;
 use ff_core::record::Cause;
 use ff_core::time::Duration;

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use ff_core::command::budget::{BudgetView, CreateBudget, Remember, Reported, UsageIdentity, UsageReport};
+use ff_core::command::budget::{BudgetView, CreateBudget, Reported};
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, EffectId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::budget;
+use ff_core::machine::budget::{Remember, UsageReport};
 use ff_core::name::Namespace;
-use ff_core::record::{Budget, Cause};
+use ff_core::record::{Budget, Cause, UsageIdentity};
 use ff_core::time::Timestamp;
 
 use super::flaw::Flaw;

@@ -2,11 +2,11 @@
 
 use std::ops::Bound;
 
-use ff_core::command::quota::{Admit, CreateQuotaPolicy, QuotaAdmission, QuotaPolicyView};
+use ff_core::command::quota::{CreateQuotaPolicy, QuotaPolicyView};
 use ff_core::error::Rejection;
 use ff_core::id::{GrantId, QuotaPolicyId};
 use ff_core::limits::PAGE_MAX;
-use ff_core::machine::quota::{self, Quota};
+use ff_core::machine::quota::{self, Admit, Quota, QuotaAdmission};
 use ff_core::name::Namespace;
 use ff_core::record::Cause;
 use ff_core::time::Timestamp;

@@ -17,11 +17,11 @@ use ff_backend::reserve::{Handful, Reserve, Task};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Generation, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
-use ff_core::command::budget::UsageIdentity;
 use ff_core::machine::claim::HandOut;
 use ff_core::name::{ContentType, IdempotencyKey};
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
+use ff_core::record::UsageIdentity;
 use ff_core::time::{Duration, Timestamp};
 
 macro_rules! lies {

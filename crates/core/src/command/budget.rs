@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{BudgetId, EffectId};
-use crate::limits::DEDUP_WINDOW_DEFAULT;
+use crate::id::BudgetId;
 use crate::name::{Dimension, IdempotencyKey, Namespace, RequestId};
-pub use crate::record::UsageIdentity;
 use crate::record::{Breach, Excess, Limits, OnHardLimit};
 use crate::time::{Duration, Timestamp};
 use crate::wire;
@@ -110,30 +108,6 @@ pub enum Deleted {
 }
 
 wire::repeatable!(Deleted, "deleted");
-
-/// Usage that arrives at a budget.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UsageReport {
-    /// How much, by dimension.
-    pub deltas: BTreeMap<Dimension, u64>,
-    /// Tells repetitions; absent: every call counts.
-    pub identity: Option<UsageIdentity>,
-    /// How long a repetition is recognised, from the first use.
-    pub dedup_window: Duration,
-    /// The effect that carries it, when it comes from an outbox: sent again, it is no repetition but the same report.
-    pub effect_id: Option<EffectId>,
-}
-
-/// What the store must remember in the same atomic step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remember {
-    /// The identity to recognise.
-    pub identity: UsageIdentity,
-    /// The effect that carried it.
-    pub effect_id: Option<EffectId>,
-    /// From this moment on it may be forgotten.
-    pub until: Timestamp,
-}
 
 /// A budget's answer to a usage report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -269,33 +243,4 @@ pub enum BudgetState {
     Closed(Excess),
     /// It was deleted and limits nothing.
     Deleted,
-}
-
-impl UsageReport {
-    /// A report that no repetition can be told of.
-    pub fn new(deltas: BTreeMap<Dimension, u64>) -> Self {
-        Self {
-            deltas,
-            identity: None,
-            dedup_window: DEDUP_WINDOW_DEFAULT,
-            effect_id: None,
-        }
-    }
-
-    /// Everything it may be recognised by, and for how long. An effect is remembered for a day, because it may be sent
-    /// again; where its identity is remembered as long, that is enough to know the effect by.
-    pub fn names(&self) -> impl Iterator<Item = (UsageIdentity, Duration)> {
-        let identity = self.identity.clone().map(|identity| (identity, self.dedup_window));
-        let is_enough = identity.is_some() && self.dedup_window >= DEDUP_WINDOW_DEFAULT;
-        let effect = self.effect_id.filter(|_| !is_enough);
-        let effect = effect.map(|id| (UsageIdentity::Effect(id), DEDUP_WINDOW_DEFAULT));
-        identity.into_iter().chain(effect)
-    }
-
-    /// The same report with something that tells repetitions.
-    #[must_use]
-    pub fn identified_by(self, identity: UsageIdentity) -> Self {
-        let identity = Some(identity);
-        Self { identity, ..self }
-    }
 }

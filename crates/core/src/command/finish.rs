@@ -7,37 +7,30 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::claim::Finish;
+use crate::record::LeaseOperation;
 
 const OP: &str = "op";
 const COMMAND: &str = "..command";
 
-/// The operation by which a task is let go.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Op {
-    Complete,
-    Fail,
-    Release,
-    Delay,
-    WaitChildren,
-    Suspend,
-}
-
 impl Serialize for Finish {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fn write<S: Serializer, C: Serialize>(serializer: S, op: Op, command: &C) -> Result<S::Ok, S::Error> {
+        fn write<S: Serializer, C: Serialize>(
+            serializer: S,
+            op: LeaseOperation,
+            command: &C,
+        ) -> Result<S::Ok, S::Error> {
             let mut fields = serializer.serialize_struct("Finish", 2)?;
             fields.serialize_field(OP, &op)?;
             fields.serialize_field(COMMAND, command)?;
             fields.end()
         }
         match self {
-            Finish::Complete(command) => write(serializer, Op::Complete, command),
-            Finish::Fail(command) => write(serializer, Op::Fail, command),
-            Finish::Release(command) => write(serializer, Op::Release, command),
-            Finish::Delay(command) => write(serializer, Op::Delay, command),
-            Finish::WaitChildren(command) => write(serializer, Op::WaitChildren, command),
-            Finish::Suspend(command) => write(serializer, Op::Suspend, command),
+            Finish::Complete(command) => write(serializer, LeaseOperation::Complete, command),
+            Finish::Fail(command) => write(serializer, LeaseOperation::Fail, command),
+            Finish::Release(command) => write(serializer, LeaseOperation::Release, command),
+            Finish::Delay(command) => write(serializer, LeaseOperation::Delay, command),
+            Finish::WaitChildren(command) => write(serializer, LeaseOperation::WaitChildren, command),
+            Finish::Suspend(command) => write(serializer, LeaseOperation::Suspend, command),
         }
     }
 }
@@ -70,19 +63,20 @@ impl<'de> Visitor<'de> for FinishVisitor {
 }
 
 /// Reads the fields of this operation.
-struct Fields(Op);
+struct Fields(LeaseOperation);
 
 impl<'de> DeserializeSeed<'de> for Fields {
     type Value = Finish;
 
     fn deserialize<D: Deserializer<'de>>(self, fields: D) -> Result<Finish, D::Error> {
         Ok(match self.0 {
-            Op::Complete => Finish::Complete(Deserialize::deserialize(fields)?),
-            Op::Fail => Finish::Fail(Deserialize::deserialize(fields)?),
-            Op::Release => Finish::Release(Deserialize::deserialize(fields)?),
-            Op::Delay => Finish::Delay(Deserialize::deserialize(fields)?),
-            Op::WaitChildren => Finish::WaitChildren(Deserialize::deserialize(fields)?),
-            Op::Suspend => Finish::Suspend(Deserialize::deserialize(fields)?),
+            LeaseOperation::Complete => Finish::Complete(Deserialize::deserialize(fields)?),
+            LeaseOperation::Fail => Finish::Fail(Deserialize::deserialize(fields)?),
+            LeaseOperation::Release => Finish::Release(Deserialize::deserialize(fields)?),
+            LeaseOperation::Delay => Finish::Delay(Deserialize::deserialize(fields)?),
+            LeaseOperation::WaitChildren => Finish::WaitChildren(Deserialize::deserialize(fields)?),
+            LeaseOperation::Suspend => Finish::Suspend(Deserialize::deserialize(fields)?),
+            LeaseOperation::Cancel => return Err(serde::de::Error::custom("a task is not cancelled by an exchange")),
         })
     }
 }

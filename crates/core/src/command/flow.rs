@@ -215,17 +215,6 @@ pub struct SetEdgeGroupPolicy {
     pub policy: EdgeGroupPolicy,
 }
 
-/// A whole graph, or a part of one: members with the dependencies that lead to them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GraphPart {
-    /// The flow they become members of.
-    pub flow_id: FlowId,
-    /// New members.
-    pub members: Vec<GraphMember>,
-    /// Dependencies of the new members.
-    pub edges: Vec<GraphEdge>,
-}
-
 /// A graph, or a part of one, with what becomes of its flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowGraph {

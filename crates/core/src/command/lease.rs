@@ -4,12 +4,22 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::BudgetId;
+use crate::id::{BudgetId, ExecutionId};
 use crate::name::{Category, Dimension, IdempotencyKey, RequestId};
 use crate::payload::Payload;
 use crate::record::{Fence, StopRequest};
 use crate::time::{Duration, Timestamp};
 use crate::wire;
+
+/// Somebody who runs an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Which execution.
+    pub execution_id: ExecutionId,
+    /// Proof of its lease.
+    #[serde(rename = "..fence")]
+    pub fence: Fence,
+}
 
 /// Keeps the lease.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -137,13 +147,4 @@ pub struct ReportUsage {
     pub dedup_key: Option<IdempotencyKey>,
     /// Makes repeated requests one.
     pub request_id: Option<RequestId>,
-}
-
-/// What became of a usage report on the attempt; the budget's own answer follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageRecorded {
-    /// It stands on the attempt and in the outbox.
-    Now,
-    /// It was recorded before.
-    Already,
 }

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capability::CapabilitySet;
-use crate::id::GrantId;
 use crate::name::{RequestId, WorkerId, WorkerInstanceId};
 use crate::record::{Fence, Tags};
-use crate::time::{Duration, Timestamp};
+use crate::time::Duration;
 use crate::wire;
 
 /// Ends an execution from any state.
@@ -69,22 +68,6 @@ pub struct IssueReclaimGrant {
     /// How long the grant lasts; absent: 5 s.
     #[serde(rename = "grant_ttl_ms")]
     pub grant_ttl: Option<Duration>,
-}
-
-/// A reclaim grant, before it is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReclaimGrant {
-    /// Open; budgets and quota may still have to admit it.
-    Issued {
-        /// Its id.
-        grant_id: GrantId,
-        /// When it lapses.
-        expires_at: Timestamp,
-        /// Whether it can be redeemed as it is.
-        admitted: bool,
-    },
-    /// The flow is cancelled; so is its member now.
-    FlowCancelled,
 }
 
 /// Changes where an execution stands in its queue.

@@ -86,16 +86,6 @@ pub struct Decide {
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// Yes or no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// A signal named `approved`.
-    Approve,
-    /// A signal named `rejected`.
-    Reject,
-}
-
 /// Asks for what waits for a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListApprovals {

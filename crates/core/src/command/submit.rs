@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::command::lease::Holder;
 use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::{DataRef, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
 use crate::payload::Payload;
 use crate::policy::Policy;
-use crate::record::{DependencyKind, EdgeGroupPolicy, Fence, Tags};
+use crate::record::{DependencyKind, EdgeGroupPolicy, Tags};
 use crate::time::Timestamp;
 
 /// Submits one execution.
@@ -49,22 +50,12 @@ pub struct CreateExecution {
     /// The flow it becomes a member of.
     pub flow_id: Option<FlowId>,
     /// The execution that spawns it, and proof that the caller runs that one.
-    pub parent_fence: Option<ParentFence>,
+    pub parent_fence: Option<Holder>,
     /// Members of the flow it waits for.
     #[serde(default)]
     pub depends_on: Vec<DependsOn>,
     /// How those join; absent: all of them.
     pub edge_group_policy: Option<EdgeGroupPolicy>,
-}
-
-/// A running execution that spawns another, with its fence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ParentFence {
-    /// Which execution.
-    pub execution_id: ExecutionId,
-    /// Proof of its lease.
-    #[serde(rename = "..fence")]
-    pub fence: Fence,
 }
 
 /// One dependency of a new member.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::id::{SignalId, SuspensionId, WaitpointId};
+use crate::id::{SuspensionId, WaitpointId};
 use crate::name::{IdempotencyKey, WaitpointKey};
-use crate::record::{Fence, ReasonCode, ResumeCondition, TimeoutBehavior, WaitpointRef};
+use crate::record::{Fence, ReasonCode, ResumeCondition, TimeoutBehavior};
 use crate::time::{Duration, Timestamp};
 use crate::wire;
 
@@ -92,23 +92,4 @@ impl Suspend {
             WaitpointChoice::UsePending { waitpoint_id } => ["pending".to_owned(), waitpoint_id.to_string()],
         })
     }
-}
-
-/// What became of a suspend.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SuspendOutcome {
-    /// The lease is gone; signals to these waitpoints are awaited.
-    Suspended {
-        /// The suspension.
-        suspension_id: SuspensionId,
-        /// Its waitpoints in the order they were asked for, with all that their tokens vouch for.
-        waitpoints: Vec<WaitpointRef>,
-    },
-    /// Early signals meet the condition: the worker keeps its lease and goes on.
-    AlreadySatisfied {
-        /// The signals that counted, in order.
-        signals: Vec<SignalId>,
-    },
-    /// The flow is cancelled, so the execution was cancelled instead.
-    Cancelled,
 }

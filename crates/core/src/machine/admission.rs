@@ -1,8 +1,8 @@
 //! Who may be leased now, by budgets and quota; and how blocked work comes back when there is room.
 
 use super::claim::Refusal;
+use super::quota::QuotaAdmission;
 use crate::command::budget::{BudgetState, BudgetView};
-use crate::command::quota::QuotaAdmission;
 use crate::id::{BudgetId, QuotaPolicyId};
 use crate::partition::Partition;
 use crate::record::{Cause, Excess};

@@ -3,12 +3,21 @@
 use super::context::Context;
 use super::signal::{self, Sender, Target};
 use super::step::Step;
-use crate::command::signal::{Approval, Decide, DeliverSignal, Delivered, Verdict};
+use crate::command::signal::{Approval, Decide, DeliverSignal, Delivered};
 use crate::error::Rejection;
 use crate::id::ExecutionId;
 use crate::name::{Identity, SignalName};
 use crate::record::{Execution, ReasonCode, ResumeCondition, Suspension};
 use crate::time::Timestamp;
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A signal named `approved`.
+    Approve,
+    /// A signal named `rejected`.
+    Reject,
+}
 
 /// Delivers a person's decision as a signal named `approved` or `rejected`, with who decided.
 pub fn decide(

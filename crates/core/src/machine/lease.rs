@@ -8,7 +8,7 @@ use super::fence::{self, Fenced};
 use super::outbox::outstanding;
 use super::step::{Draft, Step};
 use crate::command::lease::{
-    Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress, UsageRecorded,
+    Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress,
 };
 use crate::error::{Code, Rejection};
 use crate::id::{BudgetId, EffectId, ExecutionId, FlowId};
@@ -200,6 +200,15 @@ pub fn complete(execution: &Execution, command: &Complete, context: &Context) ->
         change.draft.blobs.push((BlobKey::Result(execution.id), result.clone()));
     }
     Ok(change.finish(Completed::Now))
+}
+
+/// What became of a usage report on the attempt; the budget's own answer follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageRecorded {
+    /// It stands on the attempt and in the outbox.
+    Now,
+    /// It was recorded before.
+    Already,
 }
 
 /// active → active: usage stands on the attempt and, until the budget has it, in the outbox.

@@ -12,8 +12,8 @@ use super::step::Step;
 use super::submit::{check_priority, check_tags};
 use super::time;
 use crate::command::operator::{
-    CancelExecution, Cancelled, ChangePriority, Changed, HoldExecution, IssueReclaimGrant, ReclaimGrant, RevokeLease,
-    Revoked, SetTags,
+    CancelExecution, Cancelled, ChangePriority, Changed, HoldExecution, IssueReclaimGrant, RevokeLease, Revoked,
+    SetTags,
 };
 use crate::error::{Code, Rejection};
 use crate::id::GrantId;
@@ -23,6 +23,7 @@ use crate::record::{
     RequestOutcome,
 };
 use crate::state::{EligibilityState, state_vector};
+use crate::time::Timestamp;
 
 /// any open state → cancelled, by a client or by the worker that runs it.
 pub fn cancel(
@@ -138,6 +139,22 @@ fn without_lease(change: Change<'_>, expected: Option<u64>) -> Result<Step<Revok
         return Ok(change.finish(Revoked::AlreadySatisfied));
     }
     Err(Code::NoActiveLease.because(format!("execution {} has no lease", change.after.id)))
+}
+
+/// A reclaim grant, before it is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReclaimGrant {
+    /// Open; budgets and quota may still have to admit it.
+    Issued {
+        /// Its id.
+        grant_id: GrantId,
+        /// When it lapses.
+        expires_at: Timestamp,
+        /// Whether it can be redeemed as it is.
+        admitted: bool,
+    },
+    /// The flow is cancelled; so is its member now.
+    FlowCancelled,
 }
 
 /// waiting for another worker → granted to a given one. Repeated for that worker while its grant is open, it answers the

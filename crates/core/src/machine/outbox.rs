@@ -1,10 +1,11 @@
 //! Effects on other partitions: what is sent, and what their arrival means for the execution that sent them.
 
 use super::admission::describe_excess;
+use super::budget::UsageReport;
 use super::change::{Change, history_line};
 use super::context::Context;
 use super::step::Step;
-use crate::command::budget::{Reported, UsageReport};
+use crate::command::budget::Reported;
 use crate::id::{BudgetId, EffectId};
 use crate::limits::DEDUP_WINDOW_DEFAULT;
 use crate::record::{Attempt, BreachKind, Effect, EffectKind, Excess, Execution, Happening, Record, UsageIdentity};

@@ -9,13 +9,14 @@ use super::context::Context;
 use super::fence::{self, Fenced};
 use super::resume;
 use super::step::{ClosedReason, Step};
-use crate::command::suspend::{Suspend, SuspendOutcome};
+use crate::command::suspend::Suspend;
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
+use crate::id::{SignalId, SuspensionId};
 use crate::name::Category;
 use crate::record::{
     CancelSource, Execution, Failure, Happening, LeaseEnd, LeaseOperation, Phase, ResumeCondition, Resumed, ResumedBy,
-    Signal, Suspension, TimeoutBehavior, Waitpoint, WaitpointUse,
+    Signal, Suspension, TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
 };
 use crate::time::Timestamp;
 
@@ -26,6 +27,25 @@ pub struct Early<'a> {
     pub waitpoints: &'a [Waitpoint],
     /// The signals, in any order.
     pub signals: &'a [Signal],
+}
+
+/// What became of a suspend, before its tokens are minted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SuspendOutcome {
+    /// The lease is gone; signals to these waitpoints are awaited.
+    Suspended {
+        /// The suspension.
+        suspension_id: SuspensionId,
+        /// Its waitpoints in the order they were asked for, with all that their tokens vouch for.
+        waitpoints: Vec<WaitpointRef>,
+    },
+    /// Early signals meet the condition: the worker keeps its lease and goes on.
+    AlreadySatisfied {
+        /// The signals that counted, in order.
+        signals: Vec<SignalId>,
+    },
+    /// The flow is cancelled, so the execution was cancelled instead.
+    Cancelled,
 }
 
 /// active → suspended, or nothing but an answer when early signals meet the condition. Safe to repeat with the same lease

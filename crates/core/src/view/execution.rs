@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::tag;
+use crate::command::lease::Holder;
 use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, FlowId, SuspensionId};
 use crate::name::{ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
-use crate::record::{
-    Counts, Failure, Fence, Progress, ReasonCode, ResumeCondition, Tags, TimeoutBehavior, WaitpointRef,
-};
+use crate::record::{Counts, Failure, Progress, ReasonCode, ResumeCondition, Tags, TimeoutBehavior, WaitpointRef};
 use crate::state::{PublicState, StateVector};
 use crate::time::{Duration, Timestamp};
 
@@ -122,16 +121,6 @@ pub struct StateView {
 pub struct GetResult {
     /// Who asks for it as an input of its own: it is answered what the last success left.
     pub holder: Option<Holder>,
-}
-
-/// Somebody who runs an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// What it runs, which must depend on what it asks for.
-    pub execution_id: ExecutionId,
-    /// Proof of its lease.
-    #[serde(rename = "..fence")]
-    pub fence: Fence,
 }
 
 /// Waits for an execution to end.

@@ -10,9 +10,7 @@ mod signal;
 mod tag;
 
 pub use event::{Event, EventFilter, Events, ReadEvents};
-pub use execution::{
-    ExecutionView, GetResult, GrantView, Holder, ListExecutions, StateView, SuspensionView, WaitForEnd,
-};
+pub use execution::{ExecutionView, GetResult, GrantView, ListExecutions, StateView, SuspensionView, WaitForEnd};
 pub use explain::{Condition, Explanation, Hindrance, NearestWorker};
 pub use flow::{FlowView, GroupView, ListFlows};
 pub use lane::LaneView;

@@ -11,15 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::command::budget::{
     BudgetCreated, BudgetReset, BudgetState, CreateBudget, Deleted, Reported, ResetBudget, UpdateLimits, Updated,
-    UsageIdentity, UsageReport,
 };
 use ff_core::error::Code;
 use ff_core::id::{BudgetId, EffectId, ExecutionId};
 use ff_core::machine::admission::{Headroom, judge_budgets};
-use ff_core::machine::budget::{self, BudgetWork};
+use ff_core::machine::budget::{self, BudgetWork, UsageReport};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use ff_core::partition::Partition;
-use ff_core::record::{AMOUNT_MAX, BreachKind, Budget, Cause, Excess, Limits, OnHardLimit};
+use ff_core::record::{AMOUNT_MAX, BreachKind, Budget, Cause, Excess, Limits, OnHardLimit, UsageIdentity};
 use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;
 

@@ -1,12 +1,13 @@
 //! How an operator promises a lost execution to one worker.
 
 use ff_core::capability::CapabilitySet;
-use ff_core::command::operator::{IssueReclaimGrant, ReclaimGrant};
+use ff_core::command::operator::IssueReclaimGrant;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::{Code, Rejection};
 use ff_core::id::GrantId;
 use ff_core::machine::claim::{self, Redeemed};
 use ff_core::machine::operator;
+use ff_core::machine::operator::ReclaimGrant;
 use ff_core::record::{AttemptKind, GateState, Happening, RecordKey};
 use ff_core::state::PublicState;
 use serde_json::json;

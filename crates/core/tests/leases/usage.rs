@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use ff_core::command::budget::Reported;
-use ff_core::command::lease::{ReportUsage, UsageRecorded};
+use ff_core::command::lease::ReportUsage;
 use ff_core::error::Code;
 use ff_core::machine::Context;
+use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::step::Write;
 use ff_core::name::{IdempotencyKey, RequestId};

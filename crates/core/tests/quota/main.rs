@@ -14,15 +14,13 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use ff_core::command::budget::{Deleted, Updated};
-use ff_core::command::quota::{
-    Admit, CreateQuotaPolicy, LimitChange, QuotaAdmission, QuotaCreated, SlotReleased, UpdateQuotaPolicy,
-};
+use ff_core::command::quota::{CreateQuotaPolicy, LimitChange, QuotaCreated, UpdateQuotaPolicy};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
 use ff_core::machine::admission::{Headroom, Verdict, judge_quota};
 use ff_core::machine::claim::{self, HandOut};
-use ff_core::machine::quota::{self, Quota};
+use ff_core::machine::quota::{self, Admit, Quota, QuotaAdmission, SlotReleased};
 use ff_core::machine::time;
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_core::command::lease::{
-    Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, Renewed, ReportUsage, UsageRecorded,
+    Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, Renewed, ReportUsage,
 };
 use ff_core::command::operator::{CancelExecution, HoldExecution, RevokeLease, Revoked};
 use ff_core::command::submit::CreateExecution;
@@ -12,6 +12,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::id::{BudgetId, EffectId, ExecutionId, FlowId, QuotaPolicyId};
 use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
+use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::resume::resume_execution;
 use ff_core::machine::suspend::{Early, suspend};

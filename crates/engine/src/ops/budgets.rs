@@ -5,15 +5,16 @@ use ff_backend::due::DueKey;
 use ff_backend::query::Cursor;
 use ff_core::command::budget::{
     BudgetReset, BudgetState, BudgetView, ChargeBudget, CreateBudget, CreatedBudget, Deleted, Reported, ResetBudget,
-    UpdateLimits, Updated, UsageIdentity, UsageReport,
+    UpdateLimits, Updated,
 };
 use ff_core::command::page::{ListOf, Page};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::BudgetId;
 use ff_core::machine::budget;
+use ff_core::machine::budget::UsageReport;
 use ff_core::name::Namespace;
-use ff_core::record::Cause;
+use ff_core::record::{Cause, UsageIdentity};
 
 use crate::engine::Engine;
 use crate::fault::internal;

@@ -7,13 +7,14 @@ use ff_backend::load::Load;
 use ff_backend::query::{Cursor, Listing};
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::command::signal::{
-    Approval, Decide, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal, Verdict,
+    Approval, Decide, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal,
 };
 use ff_core::command::waitpoint::{OpenWaitpoint, ReadToken, ReadWaitpointToken};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::keyring::{RotateWaitpointSecret, Rotated};
+use ff_core::machine::approval::Verdict;
 use ff_core::machine::{resume, waitpoint};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, RecordKey, Signal};

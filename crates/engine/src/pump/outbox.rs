@@ -4,12 +4,13 @@ use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::due::DueKey;
 use ff_backend::load::Snapshot;
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
-use ff_core::command::budget::{Reported, UsageReport};
-use ff_core::command::quota::SlotReleased;
+use ff_core::command::budget::Reported;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, ExecutionId, GrantId, QuotaPolicyId};
+use ff_core::machine::budget::UsageReport;
 use ff_core::machine::outbox::{Arrived, report_of};
+use ff_core::machine::quota::SlotReleased;
 use ff_core::record::{Cause, Effect, EffectKind, Execution, RecordKey};
 use futures::future::join_all;
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::budget::BudgetView;
-use ff_core::command::quota::{Admit, QuotaAdmission};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::machine::admission::{Verdict, judge_budgets, judge_quota};
 use ff_core::machine::claim::Refusal;
+use ff_core::machine::quota::{Admit, QuotaAdmission};
 use ff_core::record::Cause;
 use futures::future::join_all;
 

@@ -1,11 +1,12 @@
 //! issue_reclaim_grant: an operator or orchestrator chooses who takes over from a lost worker.
 
 use ff_core::command::claim::IssuedGrant;
-use ff_core::command::operator::{IssueReclaimGrant, ReclaimGrant};
+use ff_core::command::operator::IssueReclaimGrant;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, GrantId};
 use ff_core::keyring::KeyRing;
+use ff_core::machine::operator::ReclaimGrant;
 use ff_core::machine::{claim, operator};
 use ff_core::record::{Execution, RecordKey};
 

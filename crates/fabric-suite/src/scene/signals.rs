@@ -1,12 +1,13 @@
 //! Suspending, and what wakes the suspended.
 
 use ff_core::command::claim::Task;
-use ff_core::command::signal::{Decide, DeliverSignal, Delivered, SendSignal, Verdict};
+use ff_core::command::signal::{Decide, DeliverSignal, Delivered, SendSignal};
 use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
+use ff_core::machine::approval::Verdict;
 use ff_core::name::{Identity, SignalName, WaitpointKey};
 use ff_core::payload::Payload;
 use ff_core::record::{Fence, Matcher, ReasonCode, ResumeCondition};

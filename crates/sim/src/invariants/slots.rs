@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::budget::Deleted;
-use ff_core::command::quota::{QuotaAdmission, SlotReleased};
 use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
-use ff_core::machine::quota::holds_slot;
+use ff_core::machine::quota::{QuotaAdmission, SlotReleased, holds_slot};
 use ff_core::record::{EffectKind, Execution};
 
 use super::mirror::{Changes, Mirror};

@@ -6,6 +6,7 @@
 mod check;
 mod define;
 mod due;
+mod report;
 mod settle;
 mod spend;
 mod view;
@@ -13,5 +14,6 @@ mod view;
 pub use check::{RESET_INTERVAL_MIN, check_deltas};
 pub use define::{create, delete, not_found, reset, update_limits};
 pub use due::{BudgetWork, Stop, advance, due_at, forget_blocked, mark_blocked, stopped, withdrawn};
+pub use report::{Remember, UsageReport};
 pub use spend::{Report, report_usage};
 pub use view::{get, view};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::check::check_deltas;
+use super::report::{Remember, UsageReport};
 use super::settle::settle;
-use crate::command::budget::{Remember, Reported, UsageReport};
+use crate::command::budget::Reported;
 use crate::error::Rejection;
 use crate::id::EffectId;
 use crate::name::Dimension;

@@ -5,9 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Chunk, Item, Plan};
+use super::plan::{Chunk, GraphPart, Item, Plan};
 use super::write::submission_of;
-use crate::command::flow::GraphPart;
 use crate::command::submit::DependsOn;
 use crate::error::{Code, Rejection};
 use crate::id::{EdgeId, ExecutionId};

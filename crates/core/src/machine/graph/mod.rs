@@ -16,5 +16,5 @@ mod write;
 
 pub use closing::ClosingSearch;
 pub use compare::Found;
-pub use plan::{Chunk, Plan, member_id, plan};
+pub use plan::{Chunk, GraphPart, Plan, member_id, plan};
 pub use write::{ChunkLoaded, check_assembling, draft};

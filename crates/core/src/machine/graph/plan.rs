@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::command::flow::{GraphEdge, GraphMember, GraphPart};
+use crate::command::flow::{GraphEdge, GraphMember};
 use crate::command::submit::DependsOn;
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
@@ -13,6 +13,17 @@ use crate::machine::group::check_policy;
 use crate::machine::submit::check_one_id;
 use crate::partition::Partition;
 use crate::record::EdgeGroupPolicy;
+
+/// A whole graph, or a part of one: members with the dependencies that lead to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphPart {
+    /// The flow they become members of.
+    pub flow_id: FlowId,
+    /// New members.
+    pub members: Vec<GraphMember>,
+    /// Dependencies of the new members.
+    pub edges: Vec<GraphEdge>,
+}
 
 /// The id of the member called `key`: it follows from the name, so that a repeated call means the same execution.
 pub fn member_id(flow_id: FlowId, partition: Partition, key: &str) -> ExecutionId {

@@ -1,7 +1,6 @@
 //! The transactions that write a part of a graph.
 
-use super::plan::{Chunk, Item};
-use crate::command::flow::GraphPart;
+use super::plan::{Chunk, GraphPart, Item};
 use crate::command::submit::CreateExecution;
 use crate::error::{Code, Rejection};
 use crate::machine::context::Context;

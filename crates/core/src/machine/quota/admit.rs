@@ -3,7 +3,7 @@
 use super::Quota;
 use super::define::move_generation;
 use super::due::{mark_blocked, places_beside};
-use crate::command::quota::{Admit, QuotaAdmission, SlotReleased};
+use super::slot::{Admit, QuotaAdmission, SlotReleased};
 use crate::id::GrantId;
 use crate::limits::GRANT_TTL_MAX;
 use crate::record::{Execution, QuotaPolicy, Slot};

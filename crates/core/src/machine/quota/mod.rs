@@ -4,6 +4,7 @@
 mod admit;
 mod define;
 mod due;
+mod slot;
 
 pub use admit::{CAP_RETRY_AFTER, Decision, Standing, admit, decide, holds_slot, judge, release, slots_to_check};
 pub use define::{WINDOW_DEFAULT, WINDOW_MAX, WINDOW_MIN, create, delete, get, not_found, update, view};
@@ -11,6 +12,7 @@ pub use due::{
     Outlook, PROMISE_TTL, advance, due_at, due_when, forget_blocked, forget_continuing, headroom, headroom_beside,
     mark_blocked, places_beside, release_when_due,
 };
+pub use slot::{Admit, QuotaAdmission, SlotReleased};
 
 use crate::record::{QuotaPolicy, QuotaUsage};
 

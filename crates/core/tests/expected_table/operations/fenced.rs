@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
-use ff_core::command::lease::{
-    Complete, DelayUntil, Fail, Failed, LetGo, Release, Renew, ReportUsage, UpdateProgress, UsageRecorded,
-};
+use ff_core::command::lease::{Complete, DelayUntil, Fail, Failed, LetGo, Release, Renew, ReportUsage, UpdateProgress};
 use ff_core::command::operator::CancelExecution;
-use ff_core::command::suspend::{Suspend, SuspendOutcome};
+use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::Rejection;
 use ff_core::id::{EffectId, WaitpointId};
+use ff_core::machine::lease::UsageRecorded;
+use ff_core::machine::suspend::SuspendOutcome;
 use ff_core::machine::{fail as machine_fail, lease, operator, wait_children as machine_wait, waitpoint};
 use ff_core::name::RequestId;
 use ff_core::record::Fence;

@@ -2,13 +2,12 @@
 
 use ff_core::capability::CapabilitySet;
 use ff_core::command::flow::ReplayExecution;
-use ff_core::command::operator::{
-    ChangePriority, HoldExecution, IssueReclaimGrant, ReclaimGrant, RevokeLease, Revoked, SetTags,
-};
+use ff_core::command::operator::{ChangePriority, HoldExecution, IssueReclaimGrant, RevokeLease, Revoked, SetTags};
 use ff_core::error::Rejection;
 use ff_core::id::GrantId;
 use ff_core::machine::claim::{self as machine_claim, Admitted};
 use ff_core::machine::operator as machine;
+use ff_core::machine::operator::ReclaimGrant;
 use ff_core::machine::replay::{self, Past};
 use ff_core::record::{Cause, EdgeState, RecordKey, Tags};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::command::flow::{Assembly, CreateFlow, FlowGraph, GraphCreated, GraphPart};
+use ff_core::command::flow::{Assembly, CreateFlow, FlowGraph, GraphCreated};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
-use ff_core::machine::graph::{self, Chunk, ChunkLoaded, Plan};
+use ff_core::machine::graph::{self, Chunk, ChunkLoaded, GraphPart, Plan};
 use ff_core::machine::submit::{self, Known};
 use ff_core::machine::{Step, flow};
 use ff_core::name::LaneId;

@@ -2,6 +2,7 @@
 
 use ff_backend::load::Load;
 use ff_backend::query::Listing;
+use ff_core::command::lease::Holder;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
@@ -9,7 +10,7 @@ use ff_core::limits::PAGE_MAX;
 use ff_core::machine::lease;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, Edge, Execution, RecordKey};
-use ff_core::view::{GetResult, Holder};
+use ff_core::view::GetResult;
 
 use crate::engine::{Engine, no_execution};
 

@@ -1,9 +1,10 @@
 //! deliver_signal, approve, reject: a signal arrives at a waitpoint.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_core::command::signal::{Decide, Delivered, SendSignal, Verdict};
+use ff_core::command::signal::{Decide, Delivered, SendSignal};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
+use ff_core::machine::approval::Verdict;
 use ff_core::machine::signal::{Target, authenticate};
 use ff_core::machine::{Context, Step, approval, signal, waitpoint};
 use ff_core::name::IdempotencyKey;

@@ -2,7 +2,7 @@
 
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::Listing;
-use ff_core::command::suspend::{Suspend, SuspendOutcome, WaitpointChoice};
+use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
 use ff_core::fabric::Result;
@@ -10,7 +10,7 @@ use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::step::Write;
-use ff_core::machine::suspend::{Early, suspend};
+use ff_core::machine::suspend::{Early, SuspendOutcome, suspend};
 use ff_core::machine::waitpoint::{claims, create_pending};
 use ff_core::machine::{Context, Draft};
 use ff_core::record::{Execution, PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};

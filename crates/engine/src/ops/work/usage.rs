@@ -7,10 +7,11 @@
 use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::budget::Reported;
-use ff_core::command::lease::{ReportUsage, UsageRecorded};
+use ff_core::command::lease::ReportUsage;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{EffectId, ExecutionId};
+use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::{Context, budget, lease};
 use ff_core::name::RequestId;

@@ -2,8 +2,8 @@
 
 use super::support::faulty::{Call, Fault};
 use super::support::{Held, LEASE_TTL, World, code, load, work};
-use ff_core::command::lease::Renew;
-use ff_core::command::submit::{CreateExecution, Created, DependsOn, ParentFence};
+use ff_core::command::lease::{Holder, Renew};
+use ff_core::command::submit::{CreateExecution, Created, DependsOn};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
@@ -164,7 +164,7 @@ async fn a_stranger_does_not_learn_of_a_flows_keys() {
 
 fn spawned_by(parent: Held) -> CreateExecution {
     CreateExecution {
-        parent_fence: Some(ParentFence {
+        parent_fence: Some(Holder {
             execution_id: parent.id,
             fence: parent.fence,
         }),

@@ -6,17 +6,17 @@ use std::sync::atomic::Ordering;
 use super::support::{World, tokens, under_quota};
 use ff_backend::budget::BudgetCall;
 use ff_backend::quota::{QuotaAnswer, QuotaCall};
-use ff_core::command::budget::{UsageIdentity, UsageReport};
 use ff_core::command::lease::{Complete, ReportUsage};
 use ff_core::command::operator::RevokeLease;
 use ff_core::command::page::PageRequest;
-use ff_core::command::quota::Admit;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
+use ff_core::machine::budget::UsageReport;
+use ff_core::machine::quota::Admit;
 use ff_core::machine::{lease, operator};
 use ff_core::name::IdempotencyKey;
 use ff_core::policy::Policy;
-use ff_core::record::Fence;
+use ff_core::record::{Fence, UsageIdentity};
 use ff_core::time::Duration;
 
 async fn report(world: &World, id: ExecutionId, fence: Fence, budget_id: BudgetId) {

@@ -23,7 +23,7 @@ use ff_backend::reserve::{Handful, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
-use ff_core::command::budget::UsageReport;
+use ff_core::machine::budget::UsageReport;
 use ff_core::time::Timestamp;
 
 use self::grants::Consumed;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
-use ff_core::command::quota::QuotaAdmission;
 use ff_core::id::GrantId;
+use ff_core::machine::quota::QuotaAdmission;
 
 /// The name under which each grant has its slot: that of its execution.
 #[derive(Default)]

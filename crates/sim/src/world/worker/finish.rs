@@ -1,9 +1,8 @@
 //! What ends a lease.
 
 use ff_core::command::flow::{CancelFlow, WaitChildren, WaitedChildren};
-use ff_core::command::lease::{Complete, DelayUntil, Fail, Release};
+use ff_core::command::lease::{Complete, DelayUntil, Fail, Holder, Release};
 use ff_core::command::operator::{CancelExecution, RevokeLease};
-use ff_core::command::submit::ParentFence;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::fabric::On;
@@ -200,7 +199,7 @@ impl Worker {
         let mut command = self.actor.submission(self.namespace.clone());
         command.flow_id = Some(flow);
         command.execution_id = None;
-        command.parent_fence = Some(ParentFence {
+        command.parent_fence = Some(Holder {
             execution_id: held.id,
             fence: held.fence,
         });

@@ -167,7 +167,7 @@ impl Store {
             reset_interval: None,
             on_hard_limit: OnHardLimit::Block,
         };
-        let report = ff_core::command::budget::UsageReport {
+        let report = ff_core::machine::budget::UsageReport {
             deltas: BTreeMap::from([(dimension, spent)]),
             identity: None,
             dedup_window: Duration::from_secs(60),
