@@ -1,20 +1,26 @@
 //! Signals, waitpoints, approvals and the keys that sign for them.
+//!
+//! | file | operations |
+//! |---|---|
+//! | here | list_signals, resume_execution, waitpoints and their tokens, the signing keys |
+//! | `deliver` | deliver_signal, approve, reject |
+//! | `approvals` | approvals |
 
 mod approvals;
 mod deliver;
 
+pub(crate) use approvals::approvals;
+pub(crate) use deliver::{approve, deliver_signal, reject};
+
 use ff_backend::load::Load;
 use ff_backend::query::{Cursor, Listing};
 use ff_core::command::page::{Page, PageRequest};
-use ff_core::command::signal::{
-    Approval, Decide, Delivered, ListApprovals, ResumeExecution, ResumeOutcome, SendSignal,
-};
+use ff_core::command::signal::{ResumeExecution, ResumeOutcome};
 use ff_core::command::waitpoint::{OpenWaitpoint, ReadToken, ReadWaitpointToken};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::keyring::{RotateWaitpointSecret, Rotated};
-use ff_core::machine::approval::Verdict;
 use ff_core::machine::{resume, waitpoint};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, RecordKey, Signal};
@@ -25,19 +31,15 @@ use crate::engine::{Engine, no_execution};
 /// Payloads of one page of signals; at least one signal is handed out.
 const PAGE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-pub(crate) async fn deliver_signal(engine: &Engine, command: On<ExecutionId, SendSignal>) -> Result<Delivered> {
-    engine.deliver(command.id, &command.command).await
-}
-
 pub(crate) async fn list_signals(engine: &Engine, request: On<ExecutionId, PageRequest>) -> Result<Page<SignalView>> {
     let On { id, command: page } = request;
     let limit = page.limit()?;
     engine.visible(&engine.read_execution(id).await?, id)?;
     let scope = format!("signals/{id}");
     let after = engine.open_cursor(&page, &scope).await?;
-    let (signals, next) = engine.signals_that_fit(id, after, limit).await?;
+    let (signals, next) = signals_that_fit(engine, id, after, limit).await?;
     Ok(Page {
-        items: engine.with_payloads(id, signals).await?,
+        items: with_payloads(engine, id, signals).await?,
         next: engine.sign_cursor(next, &scope).await?,
     })
 }
@@ -76,18 +78,6 @@ pub(crate) async fn read_waitpoint_token(
     Ok(ReadToken { waitpoint_token })
 }
 
-pub(crate) async fn approve(engine: &Engine, command: On<ExecutionId, Decide>) -> Result<Delivered> {
-    engine.deliver_decision(command, Verdict::Approve).await
-}
-
-pub(crate) async fn reject(engine: &Engine, command: On<ExecutionId, Decide>) -> Result<Delivered> {
-    engine.deliver_decision(command, Verdict::Reject).await
-}
-
-pub(crate) async fn approvals(engine: &Engine, request: ListApprovals) -> Result<Page<Approval>> {
-    engine.page_of_approvals(request).await
-}
-
 pub(crate) async fn rotate_waitpoint_secret(engine: &Engine, command: RotateWaitpointSecret) -> Result<Rotated> {
     if engine.caller.namespace.is_some() {
         return Err(Code::Forbidden.because("the signing keys belong to every namespace; this key reaches only one"));
@@ -95,44 +85,42 @@ pub(crate) async fn rotate_waitpoint_secret(engine: &Engine, command: RotateWait
     engine.rotate_keys(&command).await
 }
 
-impl Engine {
-    /// A page of signals that is not too large with their payloads, and where it goes on. Only a store knows its cursors,
-    /// so a page that is too large is asked for again with as many as fit.
-    async fn signals_that_fit(
-        &self,
-        id: ExecutionId,
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<(Vec<Signal>, Option<Cursor>)> {
-        let mut limit = limit;
-        loop {
-            let mut page = self.store().list(Listing::Signals(id), after.clone(), limit).await?;
-            let next = page.next.take();
-            let signals = page.signals();
-            let fitting = fitting(&signals);
-            if fitting == signals.len() {
-                return Ok((signals, next));
-            }
-            limit = fitting;
+/// A page of signals that is not too large with their payloads, and where it goes on. Only a store knows its cursors,
+/// so a page that is too large is asked for again with as many as fit.
+async fn signals_that_fit(
+    engine: &Engine,
+    id: ExecutionId,
+    after: Option<Cursor>,
+    limit: usize,
+) -> Result<(Vec<Signal>, Option<Cursor>)> {
+    let mut limit = limit;
+    loop {
+        let mut page = engine.store().list(Listing::Signals(id), after.clone(), limit).await?;
+        let next = page.next.take();
+        let signals = page.signals();
+        let fitting = fitting(&signals);
+        if fitting == signals.len() {
+            return Ok((signals, next));
         }
+        limit = fitting;
     }
+}
 
-    async fn with_payloads(&self, id: ExecutionId, signals: Vec<Signal>) -> Result<Vec<SignalView>> {
-        let key = |signal: &Signal| BlobKey::Signal(id, signal.id);
-        let load = Load::records(id.partition(), []).with_blobs(signals.iter().map(key));
-        let mut snapshot = self.store().load(load).await?;
-        let view = |signal: Signal| {
-            let payload = match snapshot.blobs.remove(&key(&signal)) {
-                Some(payload) => payload,
-                // The engine's own signals bring nothing.
-                None if signal.payload_bytes == 0 => Payload::default(),
-                // It was there a moment ago: the execution is being deleted.
-                None => return Err(no_execution(id)),
-            };
-            Ok(SignalView { signal, payload })
+async fn with_payloads(engine: &Engine, id: ExecutionId, signals: Vec<Signal>) -> Result<Vec<SignalView>> {
+    let key = |signal: &Signal| BlobKey::Signal(id, signal.id);
+    let load = Load::records(id.partition(), []).with_blobs(signals.iter().map(key));
+    let mut snapshot = engine.store().load(load).await?;
+    let view = |signal: Signal| {
+        let payload = match snapshot.blobs.remove(&key(&signal)) {
+            Some(payload) => payload,
+            // The engine's own signals bring nothing.
+            None if signal.payload_bytes == 0 => Payload::default(),
+            // It was there a moment ago: the execution is being deleted.
+            None => return Err(no_execution(id)),
         };
-        signals.into_iter().map(view).collect()
-    }
+        Ok(SignalView { signal, payload })
+    };
+    signals.into_iter().map(view).collect()
 }
 
 /// How many of these fit into one page, at least one of those there are.

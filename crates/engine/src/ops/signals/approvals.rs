@@ -23,66 +23,64 @@ const PAGES_MAX: usize = 100;
 /// A place in the list: smaller comes first.
 type Order = (bool, Timestamp, ExecutionId);
 
-impl Engine {
-    /// No store keeps this order, so every page walks all that is suspended and keeps the first few after its cursor. That
-    /// is right as long as people can answer what waits for them; beyond 100,000 the newest of it is what they see.
-    ///
-    /// What is escalated between two pages moves to the front and is seen by whoever starts again.
-    pub(super) async fn page_of_approvals(&self, request: ListApprovals) -> Result<Page<Approval>> {
-        let limit = request.page.limit()?;
-        let namespace = self.namespace_to_read(request.namespace)?;
-        let scope = format!("approvals/{namespace:?}");
-        let after = match self.open_cursor(&request.page, &scope).await? {
-            None => None,
-            Some(cursor) => Some(parse(&cursor)?),
-        };
-        let mut first = self.first_approvals(namespace, after, limit + 1).await?;
-        let more = first.len() > limit;
-        if more {
-            first.pop_last();
-        }
-        let last = first.last_key_value().filter(|_| more);
-        let next = last.map(|(order, _)| to_cursor(order)).transpose()?;
-        Ok(Page {
-            next: self.sign_cursor(next, &scope).await?,
-            items: first.into_values().collect(),
-        })
+/// No store keeps this order, so every page walks all that is suspended and keeps the first few after its cursor. That
+/// is right as long as people can answer what waits for them; beyond 100,000 the newest of it is what they see.
+///
+/// What is escalated between two pages moves to the front and is seen by whoever starts again.
+pub(crate) async fn approvals(engine: &Engine, request: ListApprovals) -> Result<Page<Approval>> {
+    let limit = request.page.limit()?;
+    let namespace = engine.namespace_to_read(request.namespace)?;
+    let scope = format!("approvals/{namespace:?}");
+    let after = match engine.open_cursor(&request.page, &scope).await? {
+        None => None,
+        Some(cursor) => Some(parse(&cursor)?),
+    };
+    let mut first = first_approvals(engine, namespace, after, limit + 1).await?;
+    let more = first.len() > limit;
+    if more {
+        first.pop_last();
     }
+    let last = first.last_key_value().filter(|_| more);
+    let next = last.map(|(order, _)| to_cursor(order)).transpose()?;
+    Ok(Page {
+        next: engine.sign_cursor(next, &scope).await?,
+        items: first.into_values().collect(),
+    })
+}
 
-    /// The first `count` approvals after a place.
-    async fn first_approvals(
-        &self,
-        namespace: Option<Namespace>,
-        after: Option<Order>,
-        count: usize,
-    ) -> Result<BTreeMap<Order, Approval>> {
-        let suspended = ExecutionFilter {
-            namespace,
-            state: Some(PublicState::Suspended),
-            ..ExecutionFilter::default()
-        };
-        let (mut first, mut cursor) = (BTreeMap::new(), None);
-        for _ in 0..PAGES_MAX {
-            let of = Listing::Executions(suspended.clone());
-            let mut page = self.store().list(of, cursor, PAGE_MAX).await?;
-            cursor = page.next.take();
-            let waiting = page
-                .executions()
-                .into_iter()
-                .filter_map(|(execution, _)| approval(&execution));
-            for approval in waiting.filter(|approval| after.is_none_or(|after| approval.order() > after)) {
-                first.insert(approval.order(), approval);
-                if first.len() > count {
-                    first.pop_last();
-                }
-            }
-            if cursor.is_none() {
-                return Ok(first);
+/// The first `count` approvals after a place.
+async fn first_approvals(
+    engine: &Engine,
+    namespace: Option<Namespace>,
+    after: Option<Order>,
+    count: usize,
+) -> Result<BTreeMap<Order, Approval>> {
+    let suspended = ExecutionFilter {
+        namespace,
+        state: Some(PublicState::Suspended),
+        ..ExecutionFilter::default()
+    };
+    let (mut first, mut cursor) = (BTreeMap::new(), None);
+    for _ in 0..PAGES_MAX {
+        let of = Listing::Executions(suspended.clone());
+        let mut page = engine.store().list(of, cursor, PAGE_MAX).await?;
+        cursor = page.next.take();
+        let waiting = page
+            .executions()
+            .into_iter()
+            .filter_map(|(execution, _)| approval(&execution));
+        for approval in waiting.filter(|approval| after.is_none_or(|after| approval.order() > after)) {
+            first.insert(approval.order(), approval);
+            if first.len() > count {
+                first.pop_last();
             }
         }
-        tracing::warn!("too much is suspended to list all that waits for a person");
-        Ok(first)
+        if cursor.is_none() {
+            return Ok(first);
+        }
     }
+    tracing::warn!("too much is suspended to list all that waits for a person");
+    Ok(first)
 }
 
 fn to_cursor(order: &Order) -> Result<Cursor> {

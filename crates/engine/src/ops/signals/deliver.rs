@@ -71,70 +71,73 @@ impl Address {
     }
 }
 
-impl Engine {
-    pub(super) async fn deliver(&self, id: ExecutionId, command: &SendSignal) -> Result<Delivered> {
-        self.check_id(id)?;
-        let sent = &command.signal;
-        let signal_id = match sent.signal_id {
-            Some(signal_id) => signal_id,
-            None => self.mint_signal_id().await?,
-        };
-        let address = Address::new(id, sent.waitpoint_id, signal_id, sent.idempotency_key.as_ref());
-        let snapshot = self.store().load(address.load()).await?;
-        self.open_with(&command.waitpoint_token, &snapshot, &address).await?;
-        self.commit_signal(snapshot, &address, |target, context| {
-            signal::deliver(target, sent, context)
-        })
-        .await
-    }
+pub(crate) async fn deliver_signal(engine: &Engine, command: On<ExecutionId, SendSignal>) -> Result<Delivered> {
+    let On { id, command } = command;
+    engine.check_id(id)?;
+    let sent = &command.signal;
+    let signal_id = match sent.signal_id {
+        Some(signal_id) => signal_id,
+        None => mint_signal_id(engine).await?,
+    };
+    let address = Address::new(id, sent.waitpoint_id, signal_id, sent.idempotency_key.as_ref());
+    let snapshot = engine.store().load(address.load()).await?;
+    open_with(engine, &command.waitpoint_token, &snapshot, &address).await?;
+    commit_signal(engine, snapshot, &address, |target, context| {
+        signal::deliver(target, sent, context)
+    })
+    .await
+}
 
-    pub(super) async fn deliver_decision(
-        &self,
-        decision: On<ExecutionId, Decide>,
-        verdict: Verdict,
-    ) -> Result<Delivered> {
-        let On { id, command } = decision;
-        self.check_id(id)?;
-        let key = command.idempotency_key.as_ref();
-        let address = Address::new(id, command.waitpoint_id, self.mint_signal_id().await?, key);
-        let snapshot = self.store().load(address.load()).await?;
-        self.commit_signal(snapshot, &address, |target, context| {
-            approval::decide(target, verdict, &command, context)
-        })
-        .await
-    }
+pub(crate) async fn approve(engine: &Engine, command: On<ExecutionId, Decide>) -> Result<Delivered> {
+    decide(engine, Verdict::Approve, command).await
+}
 
-    async fn mint_signal_id(&self) -> Result<SignalId> {
-        Ok(SignalId::from_uuid(self.mint(self.store_time().await?)))
-    }
+pub(crate) async fn reject(engine: &Engine, command: On<ExecutionId, Decide>) -> Result<Delivered> {
+    decide(engine, Verdict::Reject, command).await
+}
 
-    /// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an
-    /// execution that is not there, or not for this caller, has no waitpoints.
-    async fn open_with(&self, token: &WaitpointToken, snapshot: &Snapshot, address: &Address) -> Result<()> {
-        let (ring, now) = self.key_ring_for(token.kid()).await?;
-        let execution = self.visible(snapshot, address.execution).ok();
-        let found = execution.and_then(|_| snapshot.waitpoint(&address.waitpoint));
-        authenticate(found, token, &ring, now).map(|_| ())
-    }
+async fn decide(engine: &Engine, verdict: Verdict, decision: On<ExecutionId, Decide>) -> Result<Delivered> {
+    let On { id, command } = decision;
+    engine.check_id(id)?;
+    let key = command.idempotency_key.as_ref();
+    let address = Address::new(id, command.waitpoint_id, mint_signal_id(engine).await?, key);
+    let snapshot = engine.store().load(address.load()).await?;
+    commit_signal(engine, snapshot, &address, |target, context| {
+        approval::decide(target, verdict, &command, context)
+    })
+    .await
+}
 
-    /// Delivers, from what was read on: the first decision waits for no second reading. What a token vouches for never
-    /// changes, so it is not looked at again.
-    async fn commit_signal(
-        &self,
-        mut snapshot: Snapshot,
-        address: &Address,
-        rule: impl Fn(Target<'_>, &Context) -> Result<Step<Delivered>> + Send + Sync,
-    ) -> Result<Delivered> {
-        let mut tries = self.tries(RecordKey::Execution(address.execution)).await;
-        loop {
-            let execution = self.visible(&snapshot, address.execution)?;
-            let found = waitpoint::known(snapshot.waitpoint(&address.waitpoint))?;
-            let target = address.target(&snapshot, execution, found);
-            let step = rule(target, &self.context_of(&snapshot, execution))?;
-            if let Some(outcome) = tries.commit(&snapshot, step).await? {
-                return Ok(outcome);
-            }
-            snapshot = tries.read(address.load()).await?;
+async fn mint_signal_id(engine: &Engine) -> Result<SignalId> {
+    Ok(SignalId::from_uuid(engine.mint(engine.store_time().await?)))
+}
+
+/// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an
+/// execution that is not there, or not for this caller, has no waitpoints.
+async fn open_with(engine: &Engine, token: &WaitpointToken, snapshot: &Snapshot, address: &Address) -> Result<()> {
+    let (ring, now) = engine.key_ring_for(token.kid()).await?;
+    let execution = engine.visible(snapshot, address.execution).ok();
+    let found = execution.and_then(|_| snapshot.waitpoint(&address.waitpoint));
+    authenticate(found, token, &ring, now).map(|_| ())
+}
+
+/// Delivers, from what was read on: the first decision waits for no second reading. What a token vouches for never
+/// changes, so it is not looked at again.
+async fn commit_signal(
+    engine: &Engine,
+    mut snapshot: Snapshot,
+    address: &Address,
+    rule: impl Fn(Target<'_>, &Context) -> Result<Step<Delivered>> + Send + Sync,
+) -> Result<Delivered> {
+    let mut tries = engine.tries(RecordKey::Execution(address.execution)).await;
+    loop {
+        let execution = engine.visible(&snapshot, address.execution)?;
+        let found = waitpoint::known(snapshot.waitpoint(&address.waitpoint))?;
+        let target = address.target(&snapshot, execution, found);
+        let step = rule(target, &engine.context_of(&snapshot, execution))?;
+        if let Some(outcome) = tries.commit(&snapshot, step).await? {
+            return Ok(outcome);
         }
+        snapshot = tries.read(address.load()).await?;
     }
 }

@@ -2,28 +2,28 @@
 
 use ff_backend::load::Load;
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
-use ff_core::fabric::Result;
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::machine::group::Counts;
-use ff_core::machine::wait_children::wait_children;
+use ff_core::machine::wait_children;
 use ff_core::record::{CounterKey, GroupCounter, RecordKey};
 
+use super::worker_context;
 use crate::engine::Engine;
 
-impl Engine {
-    /// Counters are read with the execution, so nothing is decided from memory here.
-    pub(super) async fn wait_for_children(&self, id: ExecutionId, command: &WaitChildren) -> Result<WaitedChildren> {
-        self.check_id(id)?;
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        loop {
-            let snapshot = tries.read(load_with_counters(id)).await?;
-            let execution = self.visible(&snapshot, id)?;
-            let counts = Counts::read(|counter| snapshot.counter(CounterKey::Group(id, counter)));
-            let context = self.worker_context(&snapshot, execution);
-            let step = wait_children(execution, command, &counts, &context)?;
-            if let Some(waited) = tries.commit(&snapshot, step).await? {
-                return Ok(waited);
-            }
+/// Counters are read with the execution, so nothing is decided from memory here.
+pub(crate) async fn wait_children(engine: &Engine, command: On<ExecutionId, WaitChildren>) -> Result<WaitedChildren> {
+    let On { id, command } = command;
+    engine.check_id(id)?;
+    let mut tries = engine.tries(RecordKey::Execution(id)).await;
+    loop {
+        let snapshot = tries.read(load_with_counters(id)).await?;
+        let execution = engine.visible(&snapshot, id)?;
+        let counts = Counts::read(|counter| snapshot.counter(CounterKey::Group(id, counter)));
+        let context = worker_context(engine, &snapshot, execution);
+        let step = wait_children::wait_children(execution, &command, &counts, &context)?;
+        if let Some(waited) = tries.commit(&snapshot, step).await? {
+            return Ok(waited);
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | here | renew, release, update_progress, complete, fail, delay: one rule about one record |
 //! | `suspend` | suspend and create_pending_waitpoint, which hand out tokens |
 //! | `children` | wait_children, which needs counters |
 //! | `usage` | report_usage, which goes on to a budget |
@@ -12,15 +13,15 @@ mod frames;
 mod suspend;
 mod usage;
 
+pub(crate) use children::wait_children;
+pub(crate) use frames::append_frame;
+pub(crate) use suspend::{create_pending_waitpoint, suspend};
+pub(crate) use usage::report_usage;
+
 use ff_backend::load::Snapshot;
-use ff_core::command::budget::Reported;
-use ff_core::command::flow::{WaitChildren, WaitedChildren};
 use ff_core::command::lease::{
-    Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress,
+    Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, Renewed, UpdateProgress,
 };
-use ff_core::command::stream::{AppendFrame, AppendedFrame};
-use ff_core::command::suspend::Suspend;
-use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::machine::{Context, fail, lease};
@@ -76,32 +77,7 @@ pub(crate) async fn delay(engine: &Engine, command: On<ExecutionId, DelayUntil>)
         .await
 }
 
-pub(crate) async fn wait_children(engine: &Engine, command: On<ExecutionId, WaitChildren>) -> Result<WaitedChildren> {
-    engine.wait_for_children(command.id, &command.command).await
-}
-
-pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) -> Result<SuspendedTask> {
-    engine.suspend_task(command.id, &command.command).await
-}
-
-pub(crate) async fn create_pending_waitpoint(
-    engine: &Engine,
-    command: On<ExecutionId, CreatePendingWaitpoint>,
-) -> Result<IssuedWaitpoint> {
-    engine.issue_pending_waitpoint(command.id, &command.command).await
-}
-
-pub(crate) async fn report_usage(engine: &Engine, command: On<ExecutionId, ReportUsage>) -> Result<Reported> {
-    engine.charge_usage(command.id, command.command).await
-}
-
-pub(crate) async fn append_frame(engine: &Engine, command: On<ExecutionId, AppendFrame>) -> Result<AppendedFrame> {
-    engine.stream_frame(command.id, command.command).await
-}
-
-impl Engine {
-    /// The circumstances of a decision of the worker that runs the execution.
-    fn worker_context(&self, snapshot: &Snapshot, execution: &Execution) -> Context {
-        as_worker(execution, &self.context_of(snapshot, execution))
-    }
+/// The circumstances of a decision of the worker that runs the execution.
+fn worker_context(engine: &Engine, snapshot: &Snapshot, execution: &Execution) -> Context {
+    as_worker(execution, &engine.context_of(snapshot, execution))
 }

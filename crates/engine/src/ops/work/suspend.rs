@@ -5,12 +5,12 @@ use ff_backend::query::Listing;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
-use ff_core::fabric::Result;
+use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::step::Write;
-use ff_core::machine::suspend::{Early, SuspendOutcome, suspend};
+use ff_core::machine::suspend::{self, Early, SuspendOutcome};
 use ff_core::machine::waitpoint::{claims, create_pending};
 use ff_core::machine::{Context, Draft};
 use ff_core::record::{Execution, PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
@@ -18,119 +18,123 @@ use ff_core::time::Timestamp;
 use ff_core::token::WaitpointToken;
 use futures::future::try_join_all;
 
+use super::worker_context;
 use crate::engine::{Engine, as_worker};
 
-impl Engine {
-    /// The keys come first: a suspension nobody could signal must not begin.
-    pub(super) async fn suspend_task(&self, id: ExecutionId, command: &Suspend) -> Result<SuspendedTask> {
-        self.check_id(id)?;
-        let ring = self.key_ring().await?;
-        Ok(match self.suspend_once(id, command).await? {
-            SuspendOutcome::Suspended {
-                suspension_id,
-                waitpoints,
-            } => SuspendedTask::Suspended {
-                suspension_id,
-                waitpoints: waitpoints.iter().map(|used| issue(&ring, id, used, None)).collect(),
-            },
-            SuspendOutcome::AlreadySatisfied { signals } => SuspendedTask::AlreadySatisfied { signals },
-            SuspendOutcome::Cancelled => SuspendedTask::Cancelled,
-        })
-    }
+/// The keys come first: a suspension nobody could signal must not begin.
+pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) -> Result<SuspendedTask> {
+    let On { id, command } = command;
+    engine.check_id(id)?;
+    let ring = engine.key_ring().await?;
+    Ok(match suspend_once(engine, id, &command).await? {
+        SuspendOutcome::Suspended {
+            suspension_id,
+            waitpoints,
+        } => SuspendedTask::Suspended {
+            suspension_id,
+            waitpoints: waitpoints.iter().map(|used| issue(&ring, id, used, None)).collect(),
+        },
+        SuspendOutcome::AlreadySatisfied { signals } => SuspendedTask::AlreadySatisfied { signals },
+        SuspendOutcome::Cancelled => SuspendedTask::Cancelled,
+    })
+}
 
-    async fn suspend_once(&self, id: ExecutionId, command: &Suspend) -> Result<SuspendOutcome> {
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        if pending_ids(command).next().is_none() {
-            let rule = |execution: &Execution, context: &Context| {
-                suspend(execution, command, Early::default(), &as_worker(execution, context))
-            };
-            if let Some(outcome) = self.decide_from_memory(&mut tries, id, rule).await? {
-                return Ok(outcome);
-            }
-        }
-        loop {
-            let snapshot = tries.read(load_for(id, command)).await?;
-            let execution = self.visible(&snapshot, id)?;
-            let waitpoints = pending_waitpoints(id, command, &snapshot);
-            let Some(signals) = self.read_buffered(&waitpoints).await? else {
-                tries.look_again().await?;
-                continue;
-            };
-            let early = Early {
-                waitpoints: &waitpoints,
-                signals: &signals,
-            };
-            let step = suspend(execution, command, early, &self.worker_context(&snapshot, execution))?;
-            check_fresh(&step.draft, &snapshot)?;
-            if let Some(outcome) = tries.commit(&snapshot, step).await? {
-                return Ok(outcome);
-            }
-        }
-    }
-
-    /// The signals that arrived early. They never change, and one that comes after this makes the commit conflict on its
-    /// waitpoint; so they may be read after the waitpoints. `None`: a failover took one that the waitpoint still counted.
-    async fn read_buffered(&self, waitpoints: &[Waitpoint]) -> Result<Option<Vec<Signal>>> {
-        let used = waitpoints.iter().filter(|waitpoint| waitpoint.buffered > 0);
-        let signals = try_join_all(used.map(|waitpoint| self.buffered_at(waitpoint))).await?;
-        Ok(signals
-            .into_iter()
-            .collect::<Option<Vec<_>>>()
-            .map(|signals| signals.concat()))
-    }
-
-    async fn buffered_at(&self, waitpoint: &Waitpoint) -> Result<Option<Vec<Signal>>> {
-        let of = Listing::BufferedSignals {
-            execution_id: waitpoint.execution_id,
-            waitpoint_id: waitpoint.id,
-        };
-        let (mut signals, mut after) = (Vec::new(), None);
-        loop {
-            let mut page = self.store().list(of.clone(), after, PAGE_MAX).await?;
-            after = page.next.take();
-            let counted = |signal: &Signal| signal.buffered_after.is_some_and(|place| place < waitpoint.buffered);
-            signals.extend(page.signals().into_iter().filter(counted));
-            if after.is_none() {
-                let all = signals.len() as u64 == waitpoint.buffered;
-                return Ok(all.then_some(signals));
-            }
-        }
-    }
-
-    /// Hands out a waitpoint before suspending.
-    pub(super) async fn issue_pending_waitpoint(
-        &self,
-        id: ExecutionId,
-        command: &CreatePendingWaitpoint,
-    ) -> Result<IssuedWaitpoint> {
-        self.check_id(id)?;
-        let ring = self.key_ring().await?;
-        let pending = self.create_pending_once(id, command).await?;
-        Ok(issue(&ring, id, &pending.waitpoint, Some(pending.expires_at)))
-    }
-
-    async fn create_pending_once(&self, id: ExecutionId, command: &CreatePendingWaitpoint) -> Result<PendingWaitpoint> {
-        let waitpoint_id = match command.waitpoint_id() {
-            Some(waitpoint_id) => waitpoint_id,
-            None => WaitpointId::from_uuid(self.mint(self.store_time().await?)),
-        };
+async fn suspend_once(engine: &Engine, id: ExecutionId, command: &Suspend) -> Result<SuspendOutcome> {
+    let mut tries = engine.tries(RecordKey::Execution(id)).await;
+    if pending_ids(command).next().is_none() {
         let rule = |execution: &Execution, context: &Context| {
-            create_pending(execution, command, waitpoint_id, &as_worker(execution, context))
+            suspend::suspend(execution, command, Early::default(), &as_worker(execution, context))
         };
-        let mut tries = self.tries(RecordKey::Execution(id)).await;
-        if let Some(pending) = self.decide_from_memory(&mut tries, id, rule).await? {
-            return Ok(pending);
+        if let Some(outcome) = engine.decide_from_memory(&mut tries, id, rule).await? {
+            return Ok(outcome);
         }
-        let mut load = Self::load_of(id);
-        load.records.push(RecordKey::Waitpoint(id, waitpoint_id));
-        loop {
-            let snapshot = tries.read(load.clone()).await?;
-            let execution = self.visible(&snapshot, id)?;
-            let step = rule(execution, &self.context_of(&snapshot, execution))?;
-            check_fresh(&step.draft, &snapshot)?;
-            if let Some(pending) = tries.commit(&snapshot, step).await? {
-                return Ok(pending);
-            }
+    }
+    loop {
+        let snapshot = tries.read(load_for(id, command)).await?;
+        let execution = engine.visible(&snapshot, id)?;
+        let waitpoints = pending_waitpoints(id, command, &snapshot);
+        let Some(signals) = read_buffered(engine, &waitpoints).await? else {
+            tries.look_again().await?;
+            continue;
+        };
+        let early = Early {
+            waitpoints: &waitpoints,
+            signals: &signals,
+        };
+        let step = suspend::suspend(execution, command, early, &worker_context(engine, &snapshot, execution))?;
+        check_fresh(&step.draft, &snapshot)?;
+        if let Some(outcome) = tries.commit(&snapshot, step).await? {
+            return Ok(outcome);
+        }
+    }
+}
+
+/// The signals that arrived early. They never change, and one that comes after this makes the commit conflict on its
+/// waitpoint; so they may be read after the waitpoints. `None`: a failover took one that the waitpoint still counted.
+async fn read_buffered(engine: &Engine, waitpoints: &[Waitpoint]) -> Result<Option<Vec<Signal>>> {
+    let used = waitpoints.iter().filter(|waitpoint| waitpoint.buffered > 0);
+    let signals = try_join_all(used.map(|waitpoint| buffered_at(engine, waitpoint))).await?;
+    Ok(signals
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .map(|signals| signals.concat()))
+}
+
+async fn buffered_at(engine: &Engine, waitpoint: &Waitpoint) -> Result<Option<Vec<Signal>>> {
+    let of = Listing::BufferedSignals {
+        execution_id: waitpoint.execution_id,
+        waitpoint_id: waitpoint.id,
+    };
+    let (mut signals, mut after) = (Vec::new(), None);
+    loop {
+        let mut page = engine.store().list(of.clone(), after, PAGE_MAX).await?;
+        after = page.next.take();
+        let counted = |signal: &Signal| signal.buffered_after.is_some_and(|place| place < waitpoint.buffered);
+        signals.extend(page.signals().into_iter().filter(counted));
+        if after.is_none() {
+            let all = signals.len() as u64 == waitpoint.buffered;
+            return Ok(all.then_some(signals));
+        }
+    }
+}
+
+/// Hands out a waitpoint before suspending.
+pub(crate) async fn create_pending_waitpoint(
+    engine: &Engine,
+    command: On<ExecutionId, CreatePendingWaitpoint>,
+) -> Result<IssuedWaitpoint> {
+    let On { id, command } = command;
+    engine.check_id(id)?;
+    let ring = engine.key_ring().await?;
+    let pending = create_pending_once(engine, id, &command).await?;
+    Ok(issue(&ring, id, &pending.waitpoint, Some(pending.expires_at)))
+}
+
+async fn create_pending_once(
+    engine: &Engine,
+    id: ExecutionId,
+    command: &CreatePendingWaitpoint,
+) -> Result<PendingWaitpoint> {
+    let waitpoint_id = match command.waitpoint_id() {
+        Some(waitpoint_id) => waitpoint_id,
+        None => WaitpointId::from_uuid(engine.mint(engine.store_time().await?)),
+    };
+    let rule = |execution: &Execution, context: &Context| {
+        create_pending(execution, command, waitpoint_id, &as_worker(execution, context))
+    };
+    let mut tries = engine.tries(RecordKey::Execution(id)).await;
+    if let Some(pending) = engine.decide_from_memory(&mut tries, id, rule).await? {
+        return Ok(pending);
+    }
+    let mut load = Engine::load_of(id);
+    load.records.push(RecordKey::Waitpoint(id, waitpoint_id));
+    loop {
+        let snapshot = tries.read(load.clone()).await?;
+        let execution = engine.visible(&snapshot, id)?;
+        let step = rule(execution, &engine.context_of(&snapshot, execution))?;
+        check_fresh(&step.draft, &snapshot)?;
+        if let Some(pending) = tries.commit(&snapshot, step).await? {
+            return Ok(pending);
         }
     }
 }
