@@ -20,7 +20,7 @@ pub struct Admit {
 }
 
 impl Admit {
-    /// The place the attempt takes.
+    /// The attempt as it counts in the window.
     pub const fn window_request(&self) -> WindowRequest {
         WindowRequest {
             execution_id: self.execution_id,
