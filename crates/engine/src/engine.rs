@@ -29,7 +29,6 @@ use crate::record_locks::RecordLocks;
 use crate::scheduler::{Causes, ClaimQueues};
 use crate::store::Store;
 use crate::transact::Decision;
-use crate::tries::Tries;
 use crate::waiters::Waiters;
 use ff_core::caller::Caller;
 
@@ -178,26 +177,6 @@ impl Engine {
             Ok(Decision::Commit(snapshot, step))
         };
         locked.transact(decide).await
-    }
-
-    /// Decides from what is remembered of a leased execution, without a read. `None`: read, and decide from that.
-    pub(crate) async fn decide_from_memory<O>(
-        &self,
-        tries: &mut Tries<'_, O>,
-        id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>>,
-    ) -> Result<Option<O>> {
-        let Some(snapshot) = self.cached(id) else {
-            return Ok(None);
-        };
-        let Ok(execution) = self.visible(&snapshot, id) else {
-            return Ok(None);
-        };
-        match rule(execution, &self.context_of(&snapshot, execution)) {
-            Ok(step) if !step.draft.is_empty() => tries.commit(&snapshot, step).await,
-            // A refusal, or an answer that changes nothing, is not taken from memory.
-            Ok(_) | Err(_) => Ok(None),
-        }
     }
 
     /// The same for what a lease holder does: histories name its worker.

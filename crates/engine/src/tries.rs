@@ -32,11 +32,6 @@ impl<O> Tries<'_, O> {
         self.locked.load(load).await
     }
 
-    /// What was read does not fit together: it is read again after a moment.
-    pub(crate) async fn look_again(&mut self) -> Result<()> {
-        self.locked.pause_after_conflict().await
-    }
-
     /// Commits what was decided from `snapshot`. `None`: something has changed, decide again.
     pub(crate) async fn commit(&mut self, snapshot: &Snapshot, step: Step<O>) -> Result<Option<O>> {
         self.commit_with(snapshot, step, |_| ()).await

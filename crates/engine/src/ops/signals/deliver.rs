@@ -12,6 +12,7 @@ use ff_core::record::{CounterKey, Execution, Record, RecordKey, Signal, SignalKe
 use ff_core::token::WaitpointToken;
 
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// The records a signal is about.
 struct Address {
@@ -125,19 +126,19 @@ async fn open_with(engine: &Engine, token: &WaitpointToken, snapshot: &Snapshot,
 /// changes, so it is not looked at again.
 async fn commit_signal(
     engine: &Engine,
-    mut snapshot: Snapshot,
+    snapshot: Snapshot,
     address: &Address,
     rule: impl Fn(Target<'_>, &Context) -> Result<Step<Delivered>> + Send + Sync,
 ) -> Result<Delivered> {
-    let mut tries = engine.tries(RecordKey::Execution(address.execution)).await;
-    loop {
+    let locked = engine.lock(RecordKey::Execution(address.execution)).await;
+    let locked = locked.starting_from(Some(snapshot));
+    let decide = || async {
+        let snapshot = locked.look(address.load()).await?;
         let execution = engine.visible(&snapshot, address.execution)?;
         let found = waitpoint::known(snapshot.waitpoint(&address.waitpoint))?;
         let target = address.target(&snapshot, execution, found);
         let step = rule(target, &engine.context_of(&snapshot, execution))?;
-        if let Some(outcome) = tries.commit(&snapshot, step).await? {
-            return Ok(outcome);
-        }
-        snapshot = tries.read(address.load()).await?;
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }

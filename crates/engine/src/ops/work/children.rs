@@ -10,22 +10,22 @@ use ff_core::record::{CounterKey, GroupCounter, RecordKey};
 
 use super::worker_context;
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// Counters are read with the execution, so nothing is decided from memory here.
 pub(crate) async fn wait_children(engine: &Engine, command: On<ExecutionId, WaitChildren>) -> Result<WaitedChildren> {
     let On { id, command } = command;
     engine.check_id(id)?;
-    let mut tries = engine.tries(RecordKey::Execution(id)).await;
-    loop {
-        let snapshot = tries.read(load_with_counters(id)).await?;
+    let locked = engine.lock(RecordKey::Execution(id)).await;
+    let decide = || async {
+        let snapshot = locked.look(load_with_counters(id)).await?;
         let execution = engine.visible(&snapshot, id)?;
         let counts = Counts::read(|counter| snapshot.counter(CounterKey::Group(id, counter)));
         let context = worker_context(engine, &snapshot, execution);
         let step = wait_children::wait_children(execution, &command, &counts, &context)?;
-        if let Some(waited) = tries.commit(&snapshot, step).await? {
-            return Ok(waited);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 fn load_with_counters(id: ExecutionId) -> Load {

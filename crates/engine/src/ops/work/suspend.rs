@@ -9,17 +9,18 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
 use ff_core::limits::PAGE_MAX;
+use ff_core::machine::Draft;
 use ff_core::machine::step::Write;
 use ff_core::machine::suspend::{self, Early, SuspendOutcome};
 use ff_core::machine::waitpoint::{claims, create_pending};
-use ff_core::machine::{Context, Draft};
-use ff_core::record::{Execution, PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
+use ff_core::record::{PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
 use ff_core::time::Timestamp;
 use ff_core::token::WaitpointToken;
 use futures::future::try_join_all;
 
 use super::worker_context;
-use crate::engine::{Engine, as_worker};
+use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// The keys come first: a suspension nobody could signal must not begin.
 pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) -> Result<SuspendedTask> {
@@ -40,22 +41,18 @@ pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) 
 }
 
 async fn suspend_once(engine: &Engine, id: ExecutionId, command: &Suspend) -> Result<SuspendOutcome> {
-    let mut tries = engine.tries(RecordKey::Execution(id)).await;
-    if pending_ids(command).next().is_none() {
-        let rule = |execution: &Execution, context: &Context| {
-            suspend::suspend(execution, command, Early::default(), &as_worker(execution, context))
-        };
-        if let Some(outcome) = engine.decide_from_memory(&mut tries, id, rule).await? {
-            return Ok(outcome);
-        }
-    }
-    loop {
-        let snapshot = tries.read(load_for(id, command)).await?;
+    let uses_pending = pending_ids(command).next().is_some();
+    let locked = match uses_pending {
+        // Its pending waitpoints are remembered nowhere.
+        true => engine.lock(RecordKey::Execution(id)).await,
+        false => engine.lock_remembered(id).await,
+    };
+    let decide = || async {
+        let snapshot = locked.look(load_for(id, command)).await?;
         let execution = engine.visible(&snapshot, id)?;
         let waitpoints = pending_waitpoints(id, command, &snapshot);
         let Some(signals) = read_buffered(engine, &waitpoints).await? else {
-            tries.look_again().await?;
-            continue;
+            return Ok(Decision::Undecided);
         };
         let early = Early {
             waitpoints: &waitpoints,
@@ -63,10 +60,9 @@ async fn suspend_once(engine: &Engine, id: ExecutionId, command: &Suspend) -> Re
         };
         let step = suspend::suspend(execution, command, early, &worker_context(engine, &snapshot, execution))?;
         check_fresh(&step.draft, &snapshot)?;
-        if let Some(outcome) = tries.commit(&snapshot, step).await? {
-            return Ok(outcome);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 /// The signals that arrived early. They never change, and one that comes after this makes the commit conflict on its
@@ -119,24 +115,18 @@ async fn create_pending_once(
         Some(waitpoint_id) => waitpoint_id,
         None => WaitpointId::from_uuid(engine.mint(engine.store_time().await?)),
     };
-    let rule = |execution: &Execution, context: &Context| {
-        create_pending(execution, command, waitpoint_id, &as_worker(execution, context))
-    };
-    let mut tries = engine.tries(RecordKey::Execution(id)).await;
-    if let Some(pending) = engine.decide_from_memory(&mut tries, id, rule).await? {
-        return Ok(pending);
-    }
     let mut load = Engine::load_of(id);
     load.records.push(RecordKey::Waitpoint(id, waitpoint_id));
-    loop {
-        let snapshot = tries.read(load.clone()).await?;
+    let locked = engine.lock_remembered(id).await;
+    let decide = || async {
+        let snapshot = locked.look(load.clone()).await?;
         let execution = engine.visible(&snapshot, id)?;
-        let step = rule(execution, &engine.context_of(&snapshot, execution))?;
+        let context = worker_context(engine, &snapshot, execution);
+        let step = create_pending(execution, command, waitpoint_id, &context)?;
         check_fresh(&step.draft, &snapshot)?;
-        if let Some(pending) = tries.commit(&snapshot, step).await? {
-            return Ok(pending);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 /// The execution with every waitpoint the suspend names: those it uses, and those that should not be there yet.
