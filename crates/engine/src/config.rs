@@ -33,4 +33,16 @@ impl Config {
             disabled: std::collections::BTreeSet::new(),
         }
     }
+
+    /// Whether a duty of the pump is done.
+    #[cfg(feature = "switches")]
+    pub(crate) fn serves(&self, duty: crate::pump::Duty) -> bool {
+        !self.disabled.contains(&duty)
+    }
+
+    /// Only tests can turn one off.
+    #[cfg(not(feature = "switches"))]
+    pub(crate) const fn serves(&self, _: crate::pump::Duty) -> bool {
+        true
+    }
 }

@@ -108,11 +108,7 @@ duties! {
 impl Duty {
     /// Whether it is done at all; only tests can turn one off.
     pub(crate) fn is_served(self, engine: &Engine) -> bool {
-        #[cfg(feature = "switches")]
-        let served = !engine.shared.config.disabled.contains(&self);
-        #[cfg(not(feature = "switches"))]
-        let served = Duty::ALL.contains(&self);
-        served
+        engine.shared.config.serves(self)
     }
 
     /// Does it, unless it is turned off: then what is due stays as it is and is pushed back.
