@@ -10,7 +10,7 @@
 //! locked.transact(decide).await
 //! ```
 //!
-//! What changes nothing is not sent to the store, so an answer that needs no commit is a [`Step::unchanged`].
+//! What changes nothing is not sent to the store, so an answer that needs no commit is a [`Decision::unchanged`].
 //!
 //! A commit may have landed although its reply was lost. Every transaction has a tag of its own, and every record carries the
 //! tag of the transaction that wrote it: finding one's own tag says that it landed, anything else that it must be decided
@@ -36,6 +36,8 @@ use crate::mint;
 pub(crate) enum Decision<O> {
     /// To be committed against what it was decided from.
     Commit(Snapshot, Step<O>),
+    /// The same, which answers the nudge of a record: it is taken away as it was read, one that came since then stays.
+    Answer(RecordKey, Snapshot, Step<O>),
     /// What was read does not fit together, or is not enough.
     Undecided,
 }
@@ -47,6 +49,13 @@ struct LostReply<O> {
     tag: Tag,
     witness: RecordKey,
     outcome: O,
+}
+
+impl<O> Decision<O> {
+    /// An answer that changes nothing.
+    pub(crate) fn unchanged(snapshot: Snapshot, outcome: O) -> Self {
+        Self::Commit(snapshot, Step::unchanged(outcome))
+    }
 }
 
 impl Locked<'_> {
@@ -63,12 +72,12 @@ impl Locked<'_> {
                 continue;
             }
             match decided? {
-                Decision::Commit(snapshot, step) => {
-                    if let Some(outcome) = self.commit(&mut lost, &snapshot, step, |_| ()).await? {
+                Decision::Undecided => self.pause_after_conflict().await?,
+                decision => {
+                    if let Some(outcome) = self.carry_out(&mut lost, decision).await? {
                         return Ok(outcome);
                     }
                 }
-                Decision::Undecided => self.pause_after_conflict().await?,
             }
         }
     }
@@ -78,37 +87,42 @@ impl Locked<'_> {
         &self,
         decide: impl Future<Output = Result<Decision<O>>>,
     ) -> Result<Option<O>> {
-        match decide.await? {
-            Decision::Commit(snapshot, step) => self.commit(&mut Lost::default(), &snapshot, step, |_| ()).await,
+        self.carry_out(&mut Lost::default(), decide.await?).await
+    }
+
+    async fn carry_out<O>(&self, lost: &mut Lost<O>, decision: Decision<O>) -> Result<Option<O>> {
+        match decision {
+            Decision::Commit(snapshot, step) => self.commit(lost, &snapshot, step, None).await,
+            Decision::Answer(nudged, snapshot, step) => self.commit(lost, &snapshot, step, Some(nudged)).await,
             Decision::Undecided => Ok(None),
         }
     }
 
-    /// Commits what was decided from `snapshot`, after a last word on the transaction. `None`: something has changed, decide
-    /// again.
+    /// Commits what was decided from `snapshot`. `None`: something has changed, decide again.
     pub(crate) async fn commit<O>(
         &self,
         lost: &mut Lost<O>,
         snapshot: &Snapshot,
         step: Step<O>,
-        finish: impl FnOnce(&mut Transaction),
+        nudged: Option<RecordKey>,
     ) -> Result<Option<O>> {
         if let Some(outcome) = lost.landed_in(snapshot) {
             return Ok(Some(outcome));
         }
         let tag = mint::tag(self.engine.host());
-        if step.draft.is_empty() {
-            let mut transaction = Transaction::new(snapshot.partition, tag);
-            finish(&mut transaction);
-            if transaction.clear_nudges.is_empty() {
-                return Ok(Some(step.outcome));
-            }
-            // Nothing in it has a version, and the stamp of a lost nudge may be another's by now.
-            transaction.generation = Some(snapshot.generation);
-            return self.send(lost, transaction, step.outcome, snapshot).await;
+        let answered = nudged.and_then(|key| Some((snapshot.nudges.get(&key).copied()?, key)));
+        let only_answers = step.draft.is_empty();
+        if only_answers && answered.is_none() {
+            return Ok(Some(step.outcome));
         }
         let mut transaction = Transaction::bind(step.draft, snapshot, tag);
-        finish(&mut transaction);
+        transaction
+            .clear_nudges
+            .extend(answered.map(|(stamp, key)| (key, stamp)));
+        if only_answers {
+            // Nothing in it has a version, and the stamp of a lost nudge may be another's by now.
+            transaction.generation = Some(snapshot.generation);
+        }
         self.send(lost, transaction, step.outcome, snapshot).await
     }
 

@@ -1,7 +1,6 @@
 //! The tries of one operation on one record, committed one by one.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::transaction::Transaction;
 use ff_core::fabric::Result;
 use ff_core::machine::Step;
 use ff_core::record::RecordKey;
@@ -34,16 +33,6 @@ impl<O> Tries<'_, O> {
 
     /// Commits what was decided from `snapshot`. `None`: something has changed, decide again.
     pub(crate) async fn commit(&mut self, snapshot: &Snapshot, step: Step<O>) -> Result<Option<O>> {
-        self.commit_with(snapshot, step, |_| ()).await
-    }
-
-    /// The same, with a last word on the transaction.
-    pub(crate) async fn commit_with(
-        &mut self,
-        snapshot: &Snapshot,
-        step: Step<O>,
-        finish: impl FnOnce(&mut Transaction),
-    ) -> Result<Option<O>> {
-        self.locked.commit(&mut self.lost, snapshot, step, finish).await
+        self.locked.commit(&mut self.lost, snapshot, step, None).await
     }
 }

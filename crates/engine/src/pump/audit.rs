@@ -14,6 +14,7 @@ use ff_core::record::Record;
 use super::duty::Duty;
 use super::recount::recount;
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// Records of one audit.
 const SAMPLE: usize = 200;
@@ -74,17 +75,17 @@ async fn repair(engine: &Engine, partition: Partition, row: &AuditRow) -> Result
         due_at = ?row.due_at,
         "a record was not where its facts say; it is written again"
     );
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let snapshot = tries.read(Load::records(partition, [key.clone()])).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let snapshot = locked.look(Load::records(partition, [key.clone()])).await?;
         let Some((record, _)) = snapshot.records.get(&key) else {
-            return Ok(());
+            return Ok(Decision::unchanged(snapshot, 0));
         };
-        if tries.commit(&snapshot, rewrite(record)).await?.is_some() {
-            engine.shared.pump.audits.add_repaired(1);
-            return Ok(());
-        }
-    }
+        let step = rewrite(record);
+        Ok(Decision::Commit(snapshot, step.map(|()| 1)))
+    };
+    engine.shared.pump.audits.add_repaired(locked.transact(decide).await?);
+    Ok(())
 }
 
 impl Audits {

@@ -20,6 +20,7 @@ use super::in_flight::Handled;
 use super::{budgets, closed_budgets, follow_up, outbox, quotas, slots, timers, waitpoints};
 use crate::engine::Engine;
 use crate::fault::internal;
+use crate::transact::Decision;
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,21 +111,16 @@ async fn work_on_flow(engine: &Engine, duty: Duty, flow: &Flow) -> Result<Progre
 /// Reads a record when nobody in this process is in the middle of something with it: an operation that clears up after
 /// itself has done so, and what is left is left for the pump.
 async fn read_in_turn(engine: &Engine, load: Load, key: RecordKey) -> Result<Snapshot> {
-    engine.tries::<()>(key).await.read(load).await
+    engine.lock(key).await.load(load).await
 }
 
 /// A record that is gone has nothing left to evaluate.
 async fn drop_nudge(engine: &Engine, snapshot: Snapshot, key: RecordKey) -> Result<Progress> {
-    let Some(stamp) = snapshot.nudges.get(&key).copied() else {
-        return Ok(Progress::Done);
-    };
-    let mut tries = engine.tries(key.clone()).await;
-    let nothing = Step::unchanged(());
-    let dropped = tries.commit_with(&snapshot, nothing, |transaction| {
-        transaction.clear_nudges.push((key, stamp));
-    });
+    let locked = engine.lock(key.clone()).await;
+    let drop = Decision::Answer(key, snapshot, Step::unchanged(Progress::Done));
     // Not committed: whoever looks at it next drops it.
-    Ok(dropped.await?.map_or(Progress::Later, |()| Progress::Done))
+    let dropped = locked.transact_once(async { Ok(drop) }).await?;
+    Ok(dropped.unwrap_or(Progress::Later))
 }
 
 /// What is due about an execution, in the order in which it is done.

@@ -11,6 +11,7 @@ use ff_core::time::Timestamp;
 use futures::future::join_all;
 
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// Executions of one page.
 pub(super) const CHUNK: usize = 64;
@@ -52,21 +53,19 @@ impl Listed {
     ) -> Result<Option<O>> {
         let id = self.execution.id;
         let key = RecordKey::Execution(id);
-        let mut tries = engine.tries(key.clone()).await;
-        let mut snapshot = self.snapshot();
-        loop {
+        let locked = engine.lock(key.clone()).await.starting_from(Some(self.snapshot()));
+        let decide = || async {
+            let snapshot = locked.look(Engine::load_of(id)).await?;
             let Some(execution) = snapshot.execution(&key) else {
-                return Ok(None);
+                return Ok(Decision::unchanged(snapshot, None));
             };
             let step = match rule(execution, &engine.context_of(&snapshot, execution)) {
-                Err(refusal) if refusal.code == Code::ExecutionNotFound => return Ok(None),
-                step => step?,
+                Err(refusal) if refusal.code == Code::ExecutionNotFound => Step::unchanged(None),
+                step => step?.map(Some),
             };
-            if let Some(outcome) = tries.commit(&snapshot, step).await? {
-                return Ok(Some(outcome));
-            }
-            snapshot = tries.read(Engine::load_of(id)).await?;
-        }
+            Ok(Decision::Commit(snapshot, step))
+        };
+        locked.transact(decide).await
     }
 }
 

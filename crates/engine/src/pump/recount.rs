@@ -16,6 +16,7 @@ use ff_core::record::{CounterKey, EdgeState, Execution, FlowCounter, GroupCounte
 use ff_core::state::{PublicState, public_state};
 
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// Pages of rows counted for one record. Of something larger the audit would cost more than it is worth.
 const PAGES_MAX: usize = 8;
@@ -51,7 +52,7 @@ async fn recount_members(engine: &Engine, id: FlowId) -> Result<usize> {
             count(FlowCounter::Open);
         }
     }
-    correct(engine, &RecordKey::Flow(id), id, &snapshot, &counted).await
+    correct(engine, &RecordKey::Flow(id), id, snapshot, &counted).await
 }
 
 async fn recount_edges(engine: &Engine, execution: &Execution) -> Result<usize> {
@@ -75,7 +76,7 @@ async fn recount_edges(engine: &Engine, execution: &Execution) -> Result<usize> 
             *counted.entry(CounterKey::Group(id, GroupCounter::Applied)).or_default() += 1;
         }
     }
-    correct(engine, &RecordKey::Execution(id), flow, &snapshot, &counted).await
+    correct(engine, &RecordKey::Execution(id), flow, snapshot, &counted).await
 }
 
 /// Moves the counters of a snapshot to what was counted, beside a put of the record they belong to. The edges of a flow
@@ -84,7 +85,7 @@ async fn correct(
     engine: &Engine,
     key: &RecordKey,
     flow: FlowId,
-    snapshot: &Snapshot,
+    snapshot: Snapshot,
     counted: &BTreeMap<CounterKey, i64>,
 ) -> Result<usize> {
     let in_use = snapshot.flow(&RecordKey::Flow(flow)).is_some_and(|flow| !flow.deleting);
@@ -106,18 +107,14 @@ async fn correct(
     let mut draft = Draft::default();
     draft.put(record.clone());
     draft.increments = increments;
-    let mut tries = engine.tries(key.clone()).await;
+    let step = Step {
+        outcome: drifted,
+        draft,
+    };
+    let locked = engine.lock(key.clone()).await;
     // Somebody was faster: a later audit counts again.
-    let corrected = tries
-        .commit(
-            snapshot,
-            Step {
-                outcome: drifted,
-                draft,
-            },
-        )
-        .await?;
-    Ok(corrected.unwrap_or(0))
+    let corrected = locked.transact_once(async { Ok(Decision::Commit(snapshot, step)) });
+    Ok(corrected.await?.unwrap_or(0))
 }
 
 async fn member_rows(engine: &Engine, flow_id: FlowId) -> Result<Rows<ExecutionId, PublicState>> {

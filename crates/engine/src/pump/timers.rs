@@ -8,6 +8,7 @@ use ff_core::record::{Execution, RecordKey};
 
 use super::follow_up::{Progress, evaluate_execution};
 use crate::engine::Engine;
+use crate::transact::Decision;
 
 /// Applies what time has brought to an execution, as `seen` shows it or as it stands by now.
 ///
@@ -17,18 +18,17 @@ pub(super) async fn advance(engine: &Engine, seen: &Snapshot, id: ExecutionId) -
     if seen.execution(&key).is_some_and(waits_for_group) {
         return evaluate_execution(engine, id).await;
     }
-    let mut tries = engine.tries(key.clone()).await;
-    let mut snapshot = seen.clone();
-    loop {
+    let locked = engine.lock(key.clone()).await.starting_from(Some(seen.clone()));
+    let decide = || async {
+        let snapshot = locked.look(Engine::load_of(id)).await?;
         let Some(execution) = snapshot.execution(&key) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, ()));
         };
         let step = time::advance(execution, &engine.context_of(&snapshot, execution));
-        if tries.commit(&snapshot, step).await?.is_some() {
-            return Ok(Progress::Done);
-        }
-        snapshot = tries.read(Engine::load_of(id)).await?;
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await?;
+    Ok(Progress::Done)
 }
 
 /// Whether the counters of its group have a say.

@@ -9,24 +9,25 @@ use ff_core::record::RecordKey;
 use super::follow_up::Progress;
 use crate::engine::Engine;
 use crate::fault::internal;
+use crate::transact::Decision;
 
 /// Closes a pending waitpoint whose time has passed.
 pub(super) async fn expire(engine: &Engine, execution_id: ExecutionId, id: WaitpointId) -> Result<Progress> {
     let key = RecordKey::Waitpoint(execution_id, id);
     let owner = RecordKey::Execution(execution_id);
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
         let load = Load::records(execution_id.partition(), [key.clone(), owner.clone()]);
-        let snapshot = tries.read(load).await?;
+        let snapshot = locked.look(load).await?;
         let Some(pending) = snapshot.waitpoint(&key) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, ()));
         };
         let Some(execution) = snapshot.execution(&owner) else {
             return Err(internal(&format!("waitpoint {id} has no execution {execution_id}")));
         };
         let step = waitpoint::expire(pending, execution, &engine.context(snapshot.now));
-        if tries.commit(&snapshot, step).await?.is_some() {
-            return Ok(Progress::Done);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await?;
+    Ok(Progress::Done)
 }

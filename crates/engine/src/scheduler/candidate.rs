@@ -13,6 +13,7 @@ use ff_core::time::Timestamp;
 
 use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
+use crate::transact::Decision;
 
 /// A reserved execution, as it was handed over.
 pub(super) struct Candidate {
@@ -43,15 +44,16 @@ impl Candidate {
         rule: impl Fn(&Execution, &Context) -> Result<Step<Admitted>> + Send + Sync,
     ) -> Result<Settled> {
         let id = self.execution().id;
-        let mut tries = engine.tries(RecordKey::Execution(id)).await;
-        let mut snapshot = self.snapshot();
-        loop {
+        let locked = engine.lock(RecordKey::Execution(id)).await;
+        let locked = locked.starting_from(Some(self.snapshot()));
+        let decide = || async {
+            let snapshot = locked.look(Engine::load_of(id)).await?;
             let step = engine
                 .visible(&snapshot, id)
                 .and_then(|execution| rule(execution, &engine.context_of(&snapshot, execution)));
             let step = match step {
                 Ok(step) => step,
-                Err(refusal) if is_over(refusal.code) => return Ok(Settled::Over),
+                Err(refusal) if is_over(refusal.code) => return Ok(Decision::unchanged(snapshot, Settled::Over)),
                 Err(refusal) => return Err(refusal),
             };
             // What is decided again may have landed before: then it is as it was loaded.
@@ -62,11 +64,9 @@ impl Candidate {
                 (Admitted::Yes, None) => Settled::Over,
                 (Admitted::FlowCancelled, _) => Settled::FlowCancelled,
             });
-            if let Some(settled) = tries.commit(&snapshot, step).await? {
-                return Ok(settled);
-            }
-            snapshot = tries.read(Engine::load_of(id)).await?;
-        }
+            Ok(Decision::Commit(snapshot, step))
+        };
+        locked.transact(decide).await
     }
 
     /// Gives back the quota slot of a reservation that is over. Its record may do so too, once more is harmless. If the call

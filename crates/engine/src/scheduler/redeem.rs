@@ -17,6 +17,7 @@ use super::cycle::Handed;
 use super::task;
 use crate::engine::Engine;
 use crate::mint;
+use crate::transact::Decision;
 
 /// A grant whose signature holds, shown by its holder.
 struct VerifiedGrant {
@@ -70,19 +71,19 @@ async fn verify_grant(engine: &Engine, command: &RedeemGrant) -> Result<Verified
 async fn redeem_verified(engine: &Engine, claims: &GrantClaims, claimant: &Claimant) -> Result<Handed> {
     let id = claims.execution_id;
     let load = Engine::load_of(id).with_blobs([BlobKey::Input(id)]);
-    let mut tries = engine.tries(RecordKey::Execution(id)).await;
-    loop {
-        let snapshot = tries.read(load.clone()).await?;
+    let locked = engine.lock(RecordKey::Execution(id)).await;
+    let decide = || async {
+        let snapshot = locked.look(load.clone()).await?;
         let execution = engine.visible(&snapshot, id)?;
         let step = claim::claim_from_grant(execution, claimant, &engine.context_of(&snapshot, execution))?;
         let step = with_handed(step, execution, claims, &snapshot);
-        if let Some((redeemed, handed)) = tries.commit(&snapshot, step).await? {
-            return match redeemed {
-                Redeemed::Now | Redeemed::Already => Ok(handed),
-                Redeemed::FlowCancelled => {
-                    Err(Code::InvalidClaimGrant.because(format!("execution {id}: its flow is cancelled")))
-                }
-            };
+        Ok(Decision::Commit(snapshot, step))
+    };
+    let (redeemed, handed) = locked.transact(decide).await?;
+    match redeemed {
+        Redeemed::Now | Redeemed::Already => Ok(handed),
+        Redeemed::FlowCancelled => {
+            Err(Code::InvalidClaimGrant.because(format!("execution {id}: its flow is cancelled")))
         }
     }
 }

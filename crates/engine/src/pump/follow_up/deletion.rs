@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::fault::internal;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{add_rows, merge};
+use crate::transact::Decision;
 
 /// Records that belong to an execution, as far as there was room.
 struct Parts {
@@ -26,25 +27,24 @@ struct Parts {
 /// Deletes a chunk of what belongs to an execution whose retention is over, at last the execution itself.
 pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
     let key = RecordKey::Execution(id);
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let mut snapshot = locked.look(Engine::load_of(id)).await?;
         let found = snapshot.execution(&key).cloned();
         let Some(execution) = found.filter(Execution::is_deleting) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, Progress::Done));
         };
         if !owes_nothing(&execution) {
-            return Ok(Progress::Later);
+            return Ok(Decision::unchanged(snapshot, Progress::Later));
         }
         let parts = parts_of(engine, &execution, FOLLOW_UP_CHUNK - 1, &mut snapshot).await?;
         let step = Step {
             outcome: if parts.last { Progress::Done } else { Progress::More },
             draft: retention::delete_execution(&execution, &parts.keys, parts.last),
         };
-        if let Some(progress) = tries.commit(&snapshot, step).await? {
-            return Ok(progress);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 /// Deletes a chunk of the members of a flow whose retention is over, at last the flow itself.
@@ -53,11 +53,11 @@ pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<
         flow_id: id,
         open_only: false,
     }];
-    let mut tries = engine.tries(RecordKey::Flow(id)).await;
-    loop {
-        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+    let locked = engine.lock(RecordKey::Flow(id)).await;
+    let decide = || async {
+        let mut snapshot = locked.look(engine.load_of_flow(id)).await?;
         let Some(read) = FlowRead::of(&snapshot, id).filter(|read| read.flow.deleting) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, Progress::Done));
         };
         let walked = walk::read_chunk(engine, &members, WalkPosition::default(), Page::executions, |_| true).await?;
         let step = if walked.rows.is_empty() && walked.is_last() {
@@ -68,16 +68,15 @@ pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<
             let members = walked.rows.into_iter().map(|(member, _)| member);
             let chosen = choose(engine, members.filter(owes_nothing), &mut snapshot).await?;
             if chosen.is_empty() {
-                return Ok(Progress::Later);
+                return Ok(Decision::unchanged(snapshot, Progress::Later));
             }
             let page: Vec<_> = chosen.iter().map(doomed).collect();
             let context = flow_context(engine, &snapshot, gate);
             flow::delete_members(&flow, &page, &context).map(|()| Progress::More)
         };
-        if let Some(progress) = tries.commit(&snapshot, step).await? {
-            return Ok(progress);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 /// As many of `members`, with their parts, as fit into a chunk.

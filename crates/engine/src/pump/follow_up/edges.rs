@@ -10,18 +10,19 @@ use super::walk_positions::WalkPosition;
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
 use crate::snapshots::add_rows;
+use crate::transact::Decision;
 
 /// Resolves a chunk of the outbound edges of an execution that has ended. What is resolved is not listed again.
 pub(crate) async fn resolve_edges_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
     let key = RecordKey::Execution(id);
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
         // Read before the edges are listed: an edge applied since then has found the execution ended, or makes this
         // chunk conflict.
-        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+        let mut snapshot = locked.look(Engine::load_of(id)).await?;
         let found = snapshot.execution(&key).cloned();
         let Some(upstream) = found.filter(|upstream| upstream.follow_ups.resolve_edges) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, Progress::Done));
         };
         let unresolved = Listing::EdgesFrom {
             upstream: id,
@@ -38,8 +39,7 @@ pub(crate) async fn resolve_edges_chunk(engine: &Engine, id: ExecutionId) -> Res
             &execution_context(engine, &snapshot, &upstream),
         );
         let progress = if last { Progress::Done } else { Progress::More };
-        if let Some(progress) = tries.commit(&snapshot, step.map(|()| progress)).await? {
-            return Ok(progress);
-        }
-    }
+        Ok(Decision::Commit(snapshot, step.map(|()| progress)))
+    };
+    locked.transact(decide).await
 }

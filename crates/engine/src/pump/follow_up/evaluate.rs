@@ -2,8 +2,6 @@
 //!
 //! A nudge is taken away only as it was read before the counters: one that came since then stays.
 
-use ff_backend::load::Snapshot;
-use ff_backend::transaction::Transaction;
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::machine::{Step, flow, group};
@@ -13,14 +11,15 @@ use super::{Progress, execution_context, flow_context};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{group_counters, group_counts};
+use crate::transact::Decision;
 
 /// Decides an execution from the counters of its group, after whatever time has brought.
 pub(crate) async fn evaluate_execution(engine: &Engine, id: ExecutionId) -> Result<Progress> {
     let key = RecordKey::Execution(id);
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
         let load = Engine::load_of(id).with_counters(group_counters(id));
-        let snapshot = tries.read(load).await?;
+        let snapshot = locked.look(load).await?;
         let step = match snapshot.execution(&key) {
             Some(execution) => {
                 let context = execution_context(engine, &snapshot, execution);
@@ -28,36 +27,24 @@ pub(crate) async fn evaluate_execution(engine: &Engine, id: ExecutionId) -> Resu
             }
             None => Step::unchanged(()),
         };
-        let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
-        if landed.is_some() {
-            return Ok(Progress::Done);
-        }
-    }
+        Ok(Decision::Answer(key.clone(), snapshot, step))
+    };
+    locked.transact(decide).await?;
+    Ok(Progress::Done)
 }
 
 /// Takes over what the counters of a flow say, and what time does to it.
 pub(crate) async fn advance_flow(engine: &Engine, id: FlowId) -> Result<Progress> {
     let key = RecordKey::Flow(id);
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let snapshot = tries.read(engine.load_of_flow(id)).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let snapshot = locked.look(engine.load_of_flow(id)).await?;
         let step = match FlowRead::of(&snapshot, id) {
             Some(read) => flow::advance(read.loaded(), &flow_context(engine, &snapshot, read.gate)),
             None => Step::unchanged(()),
         };
-        let landed = tries.commit_with(&snapshot, step, answer(&snapshot, &key)).await?;
-        if landed.is_some() {
-            return Ok(Progress::Done);
-        }
-    }
-}
-
-/// Takes away the nudge that was answered.
-fn answer<'s>(snapshot: &'s Snapshot, key: &'s RecordKey) -> impl FnOnce(&mut Transaction) + 's {
-    move |transaction| {
-        let stamp = snapshot.nudges.get(key);
-        transaction
-            .clear_nudges
-            .extend(stamp.map(|stamp| (key.clone(), *stamp)));
-    }
+        Ok(Decision::Answer(key.clone(), snapshot, step))
+    };
+    locked.transact(decide).await?;
+    Ok(Progress::Done)
 }

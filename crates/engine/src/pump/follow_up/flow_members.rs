@@ -13,6 +13,7 @@ use super::{Progress, flow_context, walk};
 use crate::engine::Engine;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
+use crate::transact::Decision;
 
 /// A chunk of members and what to decide about them with.
 struct Chunk<'c> {
@@ -63,13 +64,13 @@ pub(crate) async fn cancel_members_chunk(engine: &Engine, id: FlowId) -> Result<
 async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progress> {
     let key = RecordKey::Flow(id);
     let walks = &engine.shared.walks;
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let mut snapshot = tries.read(engine.load_of_flow(id)).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let mut snapshot = locked.look(engine.load_of_flow(id)).await?;
         let read = FlowRead::of(&snapshot, id).filter(|read| (job.owed)(read.flow));
         let read = read.map(|read| (read.flow.clone(), read.gate));
         let Some(((flow, gate), occurrence)) = read.zip(Occurrence::of(&snapshot, &RecordKey::Gate(id))) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, None));
         };
         let walk = Walk {
             record: key.clone(),
@@ -93,7 +94,7 @@ async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progres
             walk,
         };
         if walked.is_idle() {
-            return Ok(walks.advance(done));
+            return Ok(Decision::unchanged(snapshot, Some(done)));
         }
         add_rows(&mut snapshot, &walked.rows);
         let counters: Vec<_> = walked
@@ -103,7 +104,7 @@ async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progres
             .collect();
         if !counters.is_empty() {
             let load = Load::records(snapshot.partition, []).with_counters(counters);
-            merge(&mut snapshot, tries.read(load).await?);
+            merge(&mut snapshot, locked.load(load).await?);
         }
         let step = (job.rule)(&Chunk {
             flow: &flow,
@@ -112,10 +113,10 @@ async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progres
             snapshot: &snapshot,
             context: &flow_context(engine, &snapshot, gate),
         });
-        if let Some(done) = tries.commit(&snapshot, step.map(|()| done)).await? {
-            return Ok(walks.advance(done));
-        }
-    }
+        Ok(Decision::Commit(snapshot, step.map(|()| Some(done))))
+    };
+    let done = locked.transact(decide).await?;
+    Ok(done.map_or(Progress::Done, |done| walks.advance(done)))
 }
 
 fn open(chunk: &Chunk<'_>) -> Step<()> {

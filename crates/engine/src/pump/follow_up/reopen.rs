@@ -14,6 +14,7 @@ use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
+use crate::transact::Decision;
 
 /// What reopening a chunk of edges came to.
 struct Chunk {
@@ -25,12 +26,12 @@ struct Chunk {
 pub(crate) async fn reopen_edges_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
     let key = RecordKey::Execution(id);
     let walks = &engine.shared.walks;
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let mut snapshot = locked.look(Engine::load_of(id)).await?;
         let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
         let Some((replayed, occurrence)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, None));
         };
         let walk = Walk {
             record: key.clone(),
@@ -46,18 +47,19 @@ pub(crate) async fn reopen_edges_chunk(engine: &Engine, id: ExecutionId) -> Resu
             walk,
         };
         if walked.is_idle() {
-            return Ok(walks.advance(done));
+            let reopened = Reopened::More;
+            return Ok(Decision::unchanged(snapshot, Some(Chunk { reopened, done })));
         }
         let last = walked.is_last();
         add_rows(&mut snapshot, &walked.rows);
         let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
-        merge(&mut snapshot, tries.read(load_of_ends(id, &edges)).await?);
+        merge(&mut snapshot, locked.load(load_of_ends(id, &edges)).await?);
         let step = reopen_chunk(engine, &replayed, &edges, last, &snapshot);
-        let step = step.map(|reopened| Chunk { reopened, done });
-        if let Some(chunk) = tries.commit(&snapshot, step).await? {
-            return Ok(chunk_done(engine, chunk));
-        }
-    }
+        let step = step.map(|reopened| Some(Chunk { reopened, done }));
+        Ok(Decision::Commit(snapshot, step))
+    };
+    let chunk = locked.transact(decide).await?;
+    Ok(chunk.map_or(Progress::Done, |chunk| chunk_done(engine, chunk)))
 }
 
 fn reopen_chunk(

@@ -15,17 +15,18 @@ use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
 use crate::snapshots::{group_counters, group_counts, merge};
+use crate::transact::Decision;
 
 /// Cancels a chunk of the upstreams of a decided group that nobody else needs.
 pub(crate) async fn cancel_siblings_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
     let key = RecordKey::Execution(id);
     let walks = &engine.shared.walks;
-    let mut tries = engine.tries(key.clone()).await;
-    loop {
-        let mut snapshot = tries.read(Engine::load_of(id)).await?;
+    let locked = engine.lock(key.clone()).await;
+    let decide = || async {
+        let mut snapshot = locked.look(Engine::load_of(id)).await?;
         let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
         let Some((child, occurrence)) = found.filter(|(child, _)| child.follow_ups.cancel_siblings) else {
-            return Ok(Progress::Done);
+            return Ok(Decision::unchanged(snapshot, None));
         };
         let walk = Walk {
             record: key.clone(),
@@ -42,7 +43,7 @@ pub(crate) async fn cancel_siblings_chunk(engine: &Engine, id: ExecutionId) -> R
             walk,
         };
         if walked.is_idle() {
-            return Ok(walks.advance(done));
+            return Ok(Decision::unchanged(snapshot, Some(done)));
         }
         let upstreams: BTreeSet<_> = walked.rows.iter().map(|(edge, _)| edge.upstream).collect();
         // With the flow as it stands before anybody's outbound edges are looked at: the draft guards on it, and an edge
@@ -53,14 +54,15 @@ pub(crate) async fn cancel_siblings_chunk(engine: &Engine, id: ExecutionId) -> R
             .map(|upstream| RecordKey::Execution(*upstream))
             .chain(flow)
             .collect();
-        merge(&mut snapshot, tries.read(Load::records(id.partition(), records)).await?);
+        let load = Load::records(id.partition(), records);
+        merge(&mut snapshot, locked.load(load).await?);
         let siblings = siblings(engine, &snapshot, &upstreams, id).await?;
         let last = walked.is_last();
         let step = group::cancel_siblings(&child, &siblings, last, &execution_context(engine, &snapshot, &child));
-        if let Some(done) = tries.commit(&snapshot, step.map(|()| done)).await? {
-            return Ok(walks.advance(done));
-        }
-    }
+        Ok(Decision::Commit(snapshot, step.map(|()| Some(done))))
+    };
+    let done = locked.transact(decide).await?;
+    Ok(done.map_or(Progress::Done, |done| walks.advance(done)))
 }
 
 async fn siblings<'s>(
