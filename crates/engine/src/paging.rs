@@ -6,6 +6,7 @@ use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::token::SignedCursor;
 
+use crate::directory::keys;
 use crate::engine::Engine;
 
 impl Engine {
@@ -28,12 +29,12 @@ impl Engine {
 
     /// Signs where a reader goes on.
     pub(crate) async fn sign(&self, scope: &str, state: &[u8]) -> Result<SignedCursor> {
-        Ok(SignedCursor::mint(&*self.key_ring().await?, scope, state))
+        Ok(SignedCursor::mint(&*keys::ring(self).await?, scope, state))
     }
 
     /// What a signed cursor says, under any key still valid.
     pub(crate) async fn open_signed(&self, signed: &SignedCursor, scope: &str) -> Result<Vec<u8>> {
-        let (ring, now) = self.key_ring_for(signed.kid()).await?;
+        let (ring, now) = keys::ring_for(self, signed.kid()).await?;
         signed.open(&ring, scope, now)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
 use ff_core::fabric::Result;
-use ff_core::keyring::{KeyRing, RotateWaitpointSecret, Rotated, Secret, rotate};
+use ff_core::keyring::{self, KeyRing, RotateWaitpointSecret, Rotated, Secret};
 use ff_core::name::Kid;
 use ff_core::record::stored;
 use ff_core::time::Timestamp;
@@ -45,38 +45,36 @@ impl Keys {
     }
 }
 
-impl Engine {
-    /// The ring, at most two seconds old; made with a random key when the store has none.
-    pub(crate) async fn key_ring(&self) -> Result<Arc<KeyRing>> {
-        Ok(read_ring(self).await?.ring)
-    }
+/// The ring, at most two seconds old; made with a random key when the store has none.
+pub(crate) async fn ring(engine: &Engine) -> Result<Arc<KeyRing>> {
+    Ok(read_ring(engine).await?.ring)
+}
 
-    /// The ring to verify something signed with `kid`, and the time to verify it at. A kid the ring does not know may be
-    /// newer than what is remembered: it is read again before anything is refused.
-    pub(crate) async fn key_ring_for(&self, kid: Option<Kid>) -> Result<(Arc<KeyRing>, Timestamp)> {
-        let ring = read_ring(self).await?;
-        let now = self.store_time().await?;
-        if kid.is_some_and(|kid| !ring.ring.knows(&kid, now)) {
-            self.shared.directory.keys.forget_all();
-            return Ok((read_ring(self).await?.ring, now));
-        }
-        Ok((ring.ring, now))
+/// The ring to verify something signed with `kid`, and the time to verify it at. A kid the ring does not know may be
+/// newer than what is remembered: it is read again before anything is refused.
+pub(crate) async fn ring_for(engine: &Engine, kid: Option<Kid>) -> Result<(Arc<KeyRing>, Timestamp)> {
+    let ring = read_ring(engine).await?;
+    let now = engine.store_time().await?;
+    if kid.is_some_and(|kid| !ring.ring.knows(&kid, now)) {
+        engine.shared.directory.keys.forget_all();
+        return Ok((read_ring(engine).await?.ring, now));
     }
+    Ok((ring.ring, now))
+}
 
-    /// Makes another key current.
-    pub(crate) async fn rotate_keys(&self, command: &RotateWaitpointSecret) -> Result<Rotated> {
-        loop {
-            self.shared.directory.keys.forget_all();
-            let read = read_ring(self).await?;
-            let now = self.store_time().await?;
-            let (ring, rotated) = rotate(&read.ring, command, now)?;
-            if ring == *read.ring
-                || write_ring(self, &ring, Expected::Revision(read.revision))
-                    .await?
-                    .is_some()
-            {
-                return Ok(rotated);
-            }
+/// Makes another key current.
+pub(crate) async fn rotate(engine: &Engine, command: &RotateWaitpointSecret) -> Result<Rotated> {
+    loop {
+        engine.shared.directory.keys.forget_all();
+        let read = read_ring(engine).await?;
+        let now = engine.store_time().await?;
+        let (ring, rotated) = keyring::rotate(&read.ring, command, now)?;
+        if ring == *read.ring
+            || write_ring(engine, &ring, Expected::Revision(read.revision))
+                .await?
+                .is_some()
+        {
+            return Ok(rotated);
         }
     }
 }

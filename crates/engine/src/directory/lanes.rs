@@ -41,51 +41,49 @@ impl Lanes {
     }
 }
 
-impl Engine {
-    /// What a lane accepts and hands out, at most two seconds old. One nobody has used is active.
-    pub(crate) async fn lane_state(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
-        let key = names::lane(namespace, lane);
-        if let Some(state) = known_state(self, &key) {
-            return Ok(state);
-        }
-        let state = match self.store().setting(SettingsOp::Get { key: key.clone() }).await? {
-            SettingsReply::Found(setting) => parse(&setting)?.state,
-            _ => return Ok(LaneState::default()),
-        };
-        learn(self, key, state);
-        Ok(state)
+/// What a lane accepts and hands out, at most two seconds old. One nobody has used is active.
+pub(crate) async fn state_of(engine: &Engine, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
+    let key = names::lane(namespace, lane);
+    if let Some(state) = known_state(engine, &key) {
+        return Ok(state);
     }
+    let state = match engine.store().setting(SettingsOp::Get { key: key.clone() }).await? {
+        SettingsReply::Found(setting) => parse(&setting)?.state,
+        _ => return Ok(LaneState::default()),
+    };
+    learn(engine, key, state);
+    Ok(state)
+}
 
-    /// The same for a submission, which creates the lane on first use.
-    pub(crate) async fn use_lane(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
-        let key = names::lane(namespace, lane);
-        match known_state(self, &key) {
-            Some(state) => Ok(state),
-            None => Ok(stored_lane(self, namespace, lane, key).await?.0.state),
-        }
+/// The same for a submission, which creates the lane on first use.
+pub(crate) async fn find_or_create(engine: &Engine, namespace: &Namespace, lane: &LaneId) -> Result<LaneState> {
+    let key = names::lane(namespace, lane);
+    match known_state(engine, &key) {
+        Some(state) => Ok(state),
+        None => Ok(stored_lane(engine, namespace, lane, key).await?.0.state),
     }
+}
 
-    /// Says what a lane accepts and hands out.
-    pub(crate) async fn change_lane(&self, command: &SetLaneState) -> Result<Changed> {
-        let key = names::lane(&command.namespace, &command.lane_id);
-        loop {
-            let (before, revision) = stored_lane(self, &command.namespace, &command.lane_id, key.clone()).await?;
-            let (after, changed) = lane::set_state(&before, command.state, &self.context(self.store_time().await?));
-            if changed == Changed::Already {
-                return Ok(changed);
-            }
-            let put = put(key.clone(), &after, Expected::Revision(revision))?;
-            if let SettingsReply::Found(_) = self.store().setting(put).await? {
-                learn(self, key, after.state);
-                return Ok(changed);
-            }
+/// Says what a lane accepts and hands out.
+pub(crate) async fn set_state(engine: &Engine, command: &SetLaneState) -> Result<Changed> {
+    let key = names::lane(&command.namespace, &command.lane_id);
+    loop {
+        let (before, revision) = stored_lane(engine, &command.namespace, &command.lane_id, key.clone()).await?;
+        let (after, changed) = lane::set_state(&before, command.state, &engine.context(engine.store_time().await?));
+        if changed == Changed::Already {
+            return Ok(changed);
+        }
+        let put = put(key.clone(), &after, Expected::Revision(revision))?;
+        if let SettingsReply::Found(_) = engine.store().setting(put).await? {
+            learn(engine, key, after.state);
+            return Ok(changed);
         }
     }
+}
 
-    /// Every lane of a namespace that was ever used, with its state.
-    pub(crate) async fn all_lanes(&self, namespace: &Namespace) -> Result<Vec<Lane>> {
-        settings_of_lanes(self, namespace).await?.iter().map(parse).collect()
-    }
+/// Every lane of a namespace that was ever used, with its state.
+pub(crate) async fn all(engine: &Engine, namespace: &Namespace) -> Result<Vec<Lane>> {
+    settings_of_lanes(engine, namespace).await?.iter().map(parse).collect()
 }
 
 /// The lane and its revision in the store, created if nobody has used it.

@@ -2,14 +2,14 @@
 //! quota policies there are.
 
 pub(crate) mod keys;
-mod lanes;
-mod limits;
+pub(crate) mod lanes;
+pub(crate) mod limits;
 mod names;
-mod workers;
+pub(crate) mod workers;
 
 pub(crate) use keys::Keys;
 pub(crate) use lanes::Lanes;
-pub(crate) use limits::{Limits, generation_of, read_budget};
+pub(crate) use limits::{Limits, generation_of};
 pub(crate) use workers::{Roster, WorkerSeen, check_claimant, worker_seen, write_seen_workers};
 
 use std::time::Duration;

@@ -76,95 +76,93 @@ impl Roster {
     }
 }
 
-impl Engine {
-    /// Workers of a namespace, at most two seconds old. Whether one is still live says [`Worker::is_live`].
-    pub(crate) async fn live_workers(&self, namespace: &Namespace) -> Result<Arc<[Worker]>> {
-        let now = self.host().elapsed();
-        let is_fresh = |at: Duration| now.saturating_sub(at) < BELIEVED_FOR;
-        let remembered = self.shared.directory.roster.read().get(namespace).cloned();
-        if let Some((workers, _)) = remembered.filter(|(_, at)| is_fresh(*at)) {
-            return Ok(workers);
-        }
-        let workers = read_workers(self, namespace).await?;
-        let mut read = self.shared.directory.roster.read();
-        read.retain(|_, (_, at)| is_fresh(*at));
-        read.insert(namespace.clone(), (Arc::clone(&workers), now));
-        Ok(workers)
+/// Workers of a namespace, at most two seconds old. Whether one is still live says [`Worker::is_live`].
+pub(crate) async fn all(engine: &Engine, namespace: &Namespace) -> Result<Arc<[Worker]>> {
+    let now = engine.host().elapsed();
+    let is_fresh = |at: Duration| now.saturating_sub(at) < BELIEVED_FOR;
+    let remembered = engine.shared.directory.roster.read().get(namespace).cloned();
+    if let Some((workers, _)) = remembered.filter(|(_, at)| is_fresh(*at)) {
+        return Ok(workers);
     }
+    let workers = read_workers(engine, namespace).await?;
+    let mut read = engine.shared.directory.roster.read();
+    read.retain(|_, (_, at)| is_fresh(*at));
+    read.insert(namespace.clone(), (Arc::clone(&workers), now));
+    Ok(workers)
+}
 
-    /// Registrations of a namespace after a name, in order.
-    pub(crate) async fn roster_page(
-        &self,
-        namespace: &Namespace,
-        after: Option<String>,
-        limit: usize,
-    ) -> Result<RosterPage> {
-        let list = SettingsOp::List {
-            prefix: names::workers(namespace),
-            after,
-            // One more tells whether there is another page.
-            limit: limit + 1,
+/// Registrations of a namespace after a name, in order.
+pub(crate) async fn page(
+    engine: &Engine,
+    namespace: &Namespace,
+    after: Option<String>,
+    limit: usize,
+) -> Result<RosterPage> {
+    let list = SettingsOp::List {
+        prefix: names::workers(namespace),
+        after,
+        // One more tells whether there is another page.
+        limit: limit + 1,
+    };
+    let SettingsReply::Page(mut settings) = engine.store().setting(list).await? else {
+        return Err(internal("a list of settings was answered with something else"));
+    };
+    let more = settings.len() > limit;
+    settings.truncate(limit);
+    let next = settings.last().filter(|_| more).map(|last| last.key.clone());
+    let workers = settings.iter().map(parse).collect::<Result<_>>()?;
+    Ok(RosterPage { workers, next })
+}
+
+/// Decides and writes one registration, again if somebody else was faster.
+pub(crate) async fn change(
+    engine: &Engine,
+    namespace: &Namespace,
+    instance: &WorkerInstanceId,
+    rule: impl Fn(Option<&Worker>, &Context) -> Result<Worker> + Send + Sync,
+) -> Result<Worker> {
+    let key = names::worker(namespace, instance);
+    for _ in 0..CONFLICTS_MAX {
+        let found = read_registration(engine, key.clone()).await?;
+        let worker = rule(named(found.as_ref()), &engine.context(engine.store_time().await?))?;
+        let put = put(key.clone(), &worker, expected(found.as_ref()))?;
+        if let SettingsReply::Found(_) = engine.store().setting(put).await? {
+            engine.shared.directory.roster.read().remove(namespace);
+            return Ok(worker);
+        }
+    }
+    Err(contended())
+}
+
+/// Deletes a registration if `rule` agrees.
+pub(crate) async fn remove(
+    engine: &Engine,
+    namespace: &Namespace,
+    instance: &WorkerInstanceId,
+    rule: impl Fn(Option<&Worker>) -> Result<()> + Send + Sync,
+) -> Result<()> {
+    let key = names::worker(namespace, instance);
+    for _ in 0..CONFLICTS_MAX {
+        let found = read_registration(engine, key.clone()).await?;
+        rule(named(found.as_ref()))?;
+        let delete = SettingsOp::Delete {
+            key: key.clone(),
+            expected: expected(found.as_ref()),
         };
-        let SettingsReply::Page(mut settings) = self.store().setting(list).await? else {
-            return Err(internal("a list of settings was answered with something else"));
-        };
-        let more = settings.len() > limit;
-        settings.truncate(limit);
-        let next = settings.last().filter(|_| more).map(|last| last.key.clone());
-        let workers = settings.iter().map(parse).collect::<Result<_>>()?;
-        Ok(RosterPage { workers, next })
-    }
-
-    /// Decides and writes one registration, again if somebody else was faster.
-    pub(crate) async fn change_worker(
-        &self,
-        namespace: &Namespace,
-        instance: &WorkerInstanceId,
-        rule: impl Fn(Option<&Worker>, &Context) -> Result<Worker> + Send + Sync,
-    ) -> Result<Worker> {
-        let key = names::worker(namespace, instance);
-        for _ in 0..CONFLICTS_MAX {
-            let found = read_registration(self, key.clone()).await?;
-            let worker = rule(named(found.as_ref()), &self.context(self.store_time().await?))?;
-            let put = put(key.clone(), &worker, expected(found.as_ref()))?;
-            if let SettingsReply::Found(_) = self.store().setting(put).await? {
-                self.shared.directory.roster.read().remove(namespace);
-                return Ok(worker);
-            }
+        if let SettingsReply::Absent = engine.store().setting(delete).await? {
+            let roster = &engine.shared.directory.roster;
+            roster.read().remove(namespace);
+            roster.seen().forget(namespace, instance);
+            return Ok(());
         }
-        Err(contended())
     }
-
-    /// Deletes a registration if `rule` agrees.
-    pub(crate) async fn remove_worker(
-        &self,
-        namespace: &Namespace,
-        instance: &WorkerInstanceId,
-        rule: impl Fn(Option<&Worker>) -> Result<()> + Send + Sync,
-    ) -> Result<()> {
-        let key = names::worker(namespace, instance);
-        for _ in 0..CONFLICTS_MAX {
-            let found = read_registration(self, key.clone()).await?;
-            rule(named(found.as_ref()))?;
-            let delete = SettingsOp::Delete {
-                key: key.clone(),
-                expected: expected(found.as_ref()),
-            };
-            if let SettingsReply::Absent = self.store().setting(delete).await? {
-                let roster = &self.shared.directory.roster;
-                roster.read().remove(namespace);
-                roster.seen().forget(namespace, instance);
-                return Ok(());
-            }
-        }
-        Err(contended())
-    }
+    Err(contended())
 }
 
 async fn read_workers(engine: &Engine, namespace: &Namespace) -> Result<Arc<[Worker]>> {
     let (mut workers, mut after) = (Vec::new(), None);
     loop {
-        let page = engine.roster_page(namespace, after, PAGE_MAX).await?;
+        let page = page(engine, namespace, after, PAGE_MAX).await?;
         workers.extend(page.workers);
         after = page.next;
         if after.is_none() {

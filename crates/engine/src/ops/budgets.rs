@@ -119,7 +119,7 @@ async fn ask(engine: &Engine, call: BudgetCall) -> Result<BudgetAnswer> {
 }
 
 /// A budget, whoever may see it, deleted or not. `None`: there never was one, or the store has lost it.
-pub(super) async fn find(engine: &Engine, id: BudgetId) -> Result<Option<BudgetView>> {
+pub(crate) async fn find(engine: &Engine, id: BudgetId) -> Result<Option<BudgetView>> {
     match ask(engine, BudgetCall::Get(id)).await {
         Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
         Err(refused) if refused.code == Code::BudgetNotFound => Ok(None),

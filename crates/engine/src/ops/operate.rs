@@ -10,6 +10,7 @@ use ff_core::machine::{Context, operator};
 use ff_core::record::Execution;
 
 pub(crate) use super::replay::replay_execution;
+use crate::directory::lanes;
 use crate::engine::Engine;
 
 pub(crate) async fn cancel_execution(engine: &Engine, command: On<ExecutionId, CancelExecution>) -> Result<Cancelled> {
@@ -50,7 +51,7 @@ pub(crate) async fn unhold(engine: &Engine, id: ExecutionId) -> Result<Changed> 
 
 pub(crate) async fn set_lane_state(engine: &Engine, command: SetLaneState) -> Result<Changed> {
     engine.check_namespace(&command.namespace)?;
-    let changed = engine.change_lane(&command).await?;
+    let changed = lanes::set_state(engine, &command).await?;
     if command.state.hands_out() {
         // Also when it was so already: whoever changed it may not have come to this line.
         engine.shared.claim_queues.wake(&command.namespace, &command.lane_id);

@@ -97,7 +97,7 @@ async fn ask(engine: &Engine, call: QuotaCall) -> Result<QuotaAnswer> {
 }
 
 /// A quota policy, whoever may see it, deleted or not. `None`: there never was one, or the store has lost it.
-pub(super) async fn find(engine: &Engine, id: QuotaPolicyId) -> Result<Option<QuotaPolicyView>> {
+pub(crate) async fn find(engine: &Engine, id: QuotaPolicyId) -> Result<Option<QuotaPolicyView>> {
     match ask(engine, QuotaCall::Get(id)).await {
         Ok(QuotaAnswer::Policy(view)) => Ok(Some(*view)),
         Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),

@@ -26,6 +26,7 @@ use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, RecordKey, Signal};
 use ff_core::view::SignalView;
 
+use crate::directory::keys;
 use crate::engine::{Engine, no_execution};
 
 /// Payloads of one page of signals; at least one signal is handed out.
@@ -59,7 +60,7 @@ pub(crate) async fn resume_execution(
 pub(crate) async fn list_pending_waitpoints(engine: &Engine, id: ExecutionId) -> Result<Vec<OpenWaitpoint>> {
     let snapshot = engine.read_execution(id).await?;
     let execution = engine.visible(&snapshot, id)?;
-    let ring = engine.key_ring().await?;
+    let ring = keys::ring(engine).await?;
     Ok(waitpoint::list_open(execution, ring.current_kid(), snapshot.now))
 }
 
@@ -74,7 +75,7 @@ pub(crate) async fn read_waitpoint_token(
     let snapshot = engine.store().load(load).await?;
     let execution = engine.visible(&snapshot, id)?;
     let found = waitpoint::known(snapshot.waitpoint(&key))?;
-    let waitpoint_token = waitpoint::read_token(found, execution, &*engine.key_ring().await?, snapshot.now)?;
+    let waitpoint_token = waitpoint::read_token(found, execution, &*keys::ring(engine).await?, snapshot.now)?;
     Ok(ReadToken { waitpoint_token })
 }
 
@@ -82,7 +83,7 @@ pub(crate) async fn rotate_waitpoint_secret(engine: &Engine, command: RotateWait
     if engine.caller.namespace.is_some() {
         return Err(Code::Forbidden.because("the signing keys belong to every namespace; this key reaches only one"));
     }
-    engine.rotate_keys(&command).await
+    keys::rotate(engine, &command).await
 }
 
 /// A page of signals that is not too large with their payloads, and where it goes on. Only a store knows its cursors,

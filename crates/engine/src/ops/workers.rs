@@ -7,36 +7,34 @@ use ff_core::fabric::Result;
 use ff_core::machine::worker;
 use ff_core::record::Worker;
 
+use crate::directory::workers;
 use crate::engine::Engine;
 use crate::pump::Duty;
 
 pub(crate) async fn register_worker(engine: &Engine, command: RegisterWorker) -> Result<Worker> {
     engine.check_namespace(&command.namespace)?;
-    engine
-        .change_worker(&command.namespace, &command.instance, |existing, context| {
-            worker::register(existing, &command, context)
-        })
-        .await
+    workers::change(engine, &command.namespace, &command.instance, |existing, context| {
+        worker::register(existing, &command, context)
+    })
+    .await
 }
 
 pub(crate) async fn heartbeat(engine: &Engine, command: NamedInstance) -> Result<Worker> {
     engine.check_namespace(&command.namespace)?;
     let process = &command.process;
-    engine
-        .change_worker(&command.namespace, &process.instance, |existing, context| {
-            worker::heartbeat(existing, process, context)
-        })
-        .await
+    workers::change(engine, &command.namespace, &process.instance, |existing, context| {
+        worker::heartbeat(existing, process, context)
+    })
+    .await
 }
 
 pub(crate) async fn deregister_worker(engine: &Engine, command: NamedInstance) -> Result<()> {
     engine.check_namespace(&command.namespace)?;
     let process = &command.process;
-    engine
-        .remove_worker(&command.namespace, &process.instance, |existing| {
-            worker::deregister(existing, process)
-        })
-        .await
+    workers::remove(engine, &command.namespace, &process.instance, |existing| {
+        worker::deregister(existing, process)
+    })
+    .await
 }
 
 pub(crate) async fn list_workers(engine: &Engine, request: ListOf) -> Result<Page<Worker>> {
@@ -45,7 +43,7 @@ pub(crate) async fn list_workers(engine: &Engine, request: ListOf) -> Result<Pag
     let scope = format!("workers/{namespace}");
     let limit = page.limit()?;
     let after = engine.open_cursor(&page, &scope).await?.map(|cursor| cursor.0);
-    let mut found = engine.roster_page(&namespace, after, limit).await?;
+    let mut found = workers::page(engine, &namespace, after, limit).await?;
     let now = engine.store_time().await?;
     found
         .workers

@@ -12,15 +12,15 @@ use ff_core::record::Cause;
 use super::follow_up::Progress;
 use super::listed::{CHUNK, change_all, listed};
 use super::releases::{continues, mark_partitions, release_cause};
-use crate::directory::read_budget;
 use crate::engine::Engine;
+use crate::ops::budgets;
 
 /// Blocks a chunk of what is queued under a budget, if it is closed.
 ///
 /// The partitions are marked before anything is blocked in them, and the budget is read again afterwards: a reset in
 /// between either sees the marks or has moved the generation, and then what was blocked is released here.
 pub(super) async fn block_queue(engine: &Engine, budget_id: BudgetId) -> Result<Progress> {
-    let Some(budget) = read_budget(engine, budget_id).await? else {
+    let Some(budget) = budgets::find(engine, budget_id).await? else {
         return Ok(Progress::Done);
     };
     let Err(refusal) = judge_budgets([(budget_id, Some(&budget))]) else {
@@ -46,7 +46,7 @@ pub(super) async fn block_queue(engine: &Engine, budget_id: BudgetId) -> Result<
         claim::block_queued(execution, &refusal, context)
     });
     let blocked = blocked.await;
-    let after = read_budget(engine, budget_id).await?;
+    let after = budgets::find(engine, budget_id).await?;
     if after.is_some_and(|after| after.generation != budget.generation) {
         release_cause(engine, cause, &marks).await?;
         return Ok(Progress::More);

@@ -15,10 +15,10 @@ use ff_core::record::Cause;
 use futures::future::join_all;
 
 use super::candidate::Candidate;
-use crate::directory::read_budget;
 use crate::engine::Engine;
 use crate::fault::internal;
 use crate::mint;
+use crate::ops::budgets;
 
 /// How long a refusal is believed that names no moment of its own.
 const REFUSAL_BELIEVED_FOR: Duration = Duration::from_secs(2);
@@ -73,7 +73,7 @@ impl<'e> Admission<'e> {
     async fn read_budgets(&mut self, candidates: &[&Candidate]) {
         let attached = candidates.iter().flat_map(|candidate| &candidate.policy().budget_ids);
         let unread: BTreeSet<BudgetId> = attached.filter(|id| !self.budgets.contains_key(id)).copied().collect();
-        let views = unread.iter().map(|id| read_budget(self.engine, *id));
+        let views = unread.iter().map(|id| budgets::find(self.engine, *id));
         let views = join_all(views).await;
         self.budgets.extend(unread.into_iter().zip(views));
     }

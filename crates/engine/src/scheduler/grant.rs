@@ -16,6 +16,7 @@ use super::batch::fresh_claimant;
 use super::cycle::{Cycle, End, Sought};
 use super::serving::lanes_that_hand_out;
 use super::waiting_claim::ClaimRequest;
+use crate::directory::keys;
 use crate::engine::Engine;
 use crate::fault::internal;
 
@@ -62,7 +63,7 @@ pub(super) async fn signing_keys(engine: &Engine) -> Result<Arc<KeyRing>> {
             ..refusal
         }
     };
-    engine.key_ring().await.map_err(unavailable)
+    keys::ring(engine).await.map_err(unavailable)
 }
 
 /// Signs the open grant on an execution.

@@ -15,6 +15,7 @@ use ff_core::token::{GrantClaims, GrantHolder, GrantRefusal};
 
 use super::cycle::Handed;
 use super::task;
+use crate::directory::keys;
 use crate::engine::Engine;
 use crate::mint;
 use crate::transact::Decision;
@@ -51,7 +52,7 @@ async fn verify_grant(engine: &Engine, command: &RedeemGrant) -> Result<Verified
         worker_id: command.worker.clone(),
         worker_instance_id: command.instance.clone(),
     };
-    let (ring, now) = engine.key_ring_for(command.grant.kid()).await?;
+    let (ring, now) = keys::ring_for(engine, command.grant.kid()).await?;
     let opened = match command.grant.open(&ring, &holder, now) {
         Err(refusal @ GrantRefusal::Expired(at)) => {
             let before = at - Duration::from_millis(1);

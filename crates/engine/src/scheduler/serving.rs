@@ -13,6 +13,7 @@ use super::claim_queue::{ClaimQueueKey, Next, Round, Served};
 use super::claim_queues::ClaimQueues;
 use super::cycle::{Cycle, End, Ended, Handed, Sought};
 use super::task;
+use crate::directory::lanes;
 use crate::engine::Engine;
 use ff_core::caller::Caller;
 
@@ -135,7 +136,7 @@ pub(super) async fn lanes_that_hand_out(
     namespace: &Namespace,
     lanes: Vec<LaneId>,
 ) -> Result<Vec<LaneId>> {
-    let states = try_join_all(lanes.iter().map(|lane| engine.lane_state(namespace, lane))).await?;
+    let states = try_join_all(lanes.iter().map(|lane| lanes::state_of(engine, namespace, lane))).await?;
     let open = lanes.into_iter().zip(states).filter(|(_, state)| state.hands_out());
     Ok(open.map(|(lane, _)| lane).collect())
 }

@@ -241,7 +241,7 @@ mod tests {
         }
 
         async fn workers(&self) -> Vec<Worker> {
-            let read = self.engine.live_workers(&Namespace::default_namespace()).await;
+            let read = crate::directory::workers::all(&self.engine, &Namespace::default_namespace()).await;
             read.unwrap().to_vec()
         }
     }

@@ -14,6 +14,7 @@ use ff_core::record::RecordKey;
 
 use super::create;
 use super::existing_part::ExistingPart;
+use crate::directory::{lanes, limits};
 use crate::engine::Engine;
 use crate::transact::Decision;
 
@@ -104,10 +105,10 @@ impl Builder<'_> {
             }
             let lane = match lanes.get(&submission.lane_id) {
                 Some(state) => *state,
-                None => self.engine.use_lane(namespace, &submission.lane_id).await?,
+                None => lanes::find_or_create(self.engine, namespace, &submission.lane_id).await?,
             };
             lanes.insert(submission.lane_id.clone(), lane);
-            self.engine.check_limits(namespace, &submission.policy).await?;
+            limits::check(self.engine, namespace, &submission.policy).await?;
             let mut submission = submission.clone();
             submission.flow_id = Some(self.part.flow_id);
             let known = Known {

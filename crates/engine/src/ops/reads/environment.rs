@@ -19,6 +19,7 @@ use ff_core::time::Timestamp;
 use ff_core::view::NearestWorker;
 use futures::future::try_join_all;
 
+use crate::directory::{lanes, workers};
 use crate::engine::Engine;
 use crate::fault::internal;
 
@@ -101,13 +102,15 @@ async fn lane_states(
     engine: &Engine,
     lanes: BTreeSet<(Namespace, LaneId)>,
 ) -> Result<BTreeMap<(Namespace, LaneId), LaneState>> {
-    let states = lanes.iter().map(|(namespace, lane)| engine.lane_state(namespace, lane));
+    let states = lanes
+        .iter()
+        .map(|(namespace, lane)| lanes::state_of(engine, namespace, lane));
     let states = try_join_all(states.collect::<Vec<_>>()).await?;
     Ok(lanes.into_iter().zip(states).collect())
 }
 
 async fn workers_of(engine: &Engine, namespaces: BTreeSet<Namespace>) -> Result<BTreeMap<Namespace, Arc<[Worker]>>> {
-    let workers = namespaces.iter().map(|namespace| engine.live_workers(namespace));
+    let workers = namespaces.iter().map(|namespace| workers::all(engine, namespace));
     let workers = try_join_all(workers.collect::<Vec<_>>()).await?;
     Ok(namespaces.into_iter().zip(workers).collect())
 }

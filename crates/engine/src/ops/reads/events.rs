@@ -12,6 +12,7 @@ use ff_core::token::SignedCursor;
 use ff_core::view::{Event, EventFilter, Events, ReadEvents};
 
 use super::positions::Positions;
+use crate::directory::keys;
 use crate::engine::Engine;
 use crate::fault::{internal, refusal};
 
@@ -73,7 +74,7 @@ async fn read_on(engine: &Engine, reader: &mut Reader) -> Result<()> {
 }
 
 async fn answer(engine: &Engine, reader: Reader) -> Result<Events> {
-    let ring = engine.key_ring().await?;
+    let ring = keys::ring(engine).await?;
     let scope = scope(engine);
     let sign = |positions: &[u8]| SignedCursor::mint(&ring, &scope, positions);
     let event = |(positions, line): (Vec<u8>, HistoryLine)| Event {

@@ -12,6 +12,7 @@ use ff_core::limits::PAGE_MAX;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::view::LaneView;
 
+use crate::directory::lanes;
 use crate::engine::Engine;
 
 /// Lanes with executions and lanes that were only set, by name. Neither listing can start at a name of the other, so
@@ -26,7 +27,7 @@ pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<
         Some(cursor) => Bound::Excluded(parse(&cursor)?),
     };
     let mut lanes: BTreeMap<LaneId, (LaneState, Option<LaneDepth>)> = BTreeMap::new();
-    for lane in engine.all_lanes(&namespace).await? {
+    for lane in lanes::all(engine, &namespace).await? {
         lanes.insert(lane.lane, (lane.state, None));
     }
     for depth in lane_depths(engine, &namespace).await? {

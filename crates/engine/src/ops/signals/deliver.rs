@@ -11,6 +11,7 @@ use ff_core::name::IdempotencyKey;
 use ff_core::record::{CounterKey, Execution, Record, RecordKey, Signal, SignalKeyRecord, Waitpoint};
 use ff_core::token::WaitpointToken;
 
+use crate::directory::keys;
 use crate::engine::Engine;
 use crate::transact::Decision;
 
@@ -116,7 +117,7 @@ async fn mint_signal_id(engine: &Engine) -> Result<SignalId> {
 /// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an
 /// execution that is not there, or not for this caller, has no waitpoints.
 async fn open_with(engine: &Engine, token: &WaitpointToken, snapshot: &Snapshot, address: &Address) -> Result<()> {
-    let (ring, now) = engine.key_ring_for(token.kid()).await?;
+    let (ring, now) = keys::ring_for(engine, token.kid()).await?;
     let execution = engine.visible(snapshot, address.execution).ok();
     let found = execution.and_then(|_| snapshot.waitpoint(&address.waitpoint));
     authenticate(found, token, &ring, now).map(|_| ())

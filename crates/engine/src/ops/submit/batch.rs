@@ -13,6 +13,7 @@ use futures::future::join_all;
 
 use super::assigned_id::{AssignedId, assign_id};
 use super::create::{Submission, check_submission};
+use crate::directory::lanes;
 use crate::engine::Engine;
 
 /// How many executions that may live anywhere share a partition: enough to share calls on a cluster, few enough to spread.
@@ -74,7 +75,7 @@ async fn meet_lanes(engine: &Engine, commands: &[CreateExecution], assigned: &[R
         .map(|(command, _)| (&command.namespace, &command.lane_id))
         .collect();
     for (namespace, lane) in lanes {
-        if let Err(refusal) = engine.use_lane(namespace, lane).await {
+        if let Err(refusal) = lanes::find_or_create(engine, namespace, lane).await {
             // The items of this lane ask again and are answered one by one.
             tracing::debug!(%namespace, %lane, %refusal, "the lane of a batch could not be looked up");
         }

@@ -10,6 +10,7 @@ use ff_core::machine::{Context, Step};
 use ff_core::record::{Record, RecordKey, SubmissionKeyRecord};
 
 use super::assigned_id::{AssignedId, assign_id};
+use crate::directory::{lanes, limits};
 use crate::engine::Engine;
 use crate::transact::Decision;
 
@@ -49,8 +50,8 @@ impl Submission<'_> {
             let snapshot = locked.look(load.clone()).await?;
             self.check_flow(&snapshot)?;
             if lane.get().is_none() && self.is_new(&snapshot) {
-                let used = engine.use_lane(&command.namespace, &command.lane_id).await?;
-                engine.check_limits(&command.namespace, &command.policy).await?;
+                let used = lanes::find_or_create(engine, &command.namespace, &command.lane_id).await?;
+                limits::check(engine, &command.namespace, &command.policy).await?;
                 lane.get_or_init(|| used);
             }
             let step = self.create(&snapshot, lane.get().copied().unwrap_or_default())?;

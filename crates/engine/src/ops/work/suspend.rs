@@ -26,7 +26,7 @@ use crate::transact::Decision;
 pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) -> Result<SuspendedTask> {
     let On { id, command } = command;
     engine.check_id(id)?;
-    let ring = engine.key_ring().await?;
+    let ring = keys::ring(engine).await?;
     Ok(match suspend_once(engine, id, &command).await? {
         SuspendOutcome::Suspended {
             suspension_id,
@@ -101,7 +101,7 @@ pub(crate) async fn create_pending_waitpoint(
 ) -> Result<IssuedWaitpoint> {
     let On { id, command } = command;
     engine.check_id(id)?;
-    let ring = engine.key_ring().await?;
+    let ring = keys::ring(engine).await?;
     let pending = create_pending_once(engine, id, &command).await?;
     Ok(issue(&ring, id, &pending.waitpoint, Some(pending.expires_at)))
 }

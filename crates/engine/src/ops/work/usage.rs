@@ -85,7 +85,7 @@ async fn record_usage(
         };
         if step.outcome == UsageRecorded::Now && !checked {
             let namespace = &execution.definition.namespace;
-            if let Err(refusal) = engine.check_budget(namespace, command.budget_id).await {
+            if let Err(refusal) = limits::check_budget(engine, namespace, command.budget_id).await {
                 // A budget that is gone cannot say that it knows the report. One that does not answer may have lost it.
                 let is_gone = refusal.code == Code::BudgetNotFound;
                 let was_recorded = is_gone && execution.reports.remembers(command.budget_id, &identity);
