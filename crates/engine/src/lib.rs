@@ -10,7 +10,6 @@
 //! | `scheduler/` | handing out: claims, admission, grants, exchange |
 //! | `pump/` | what time does, a file per duty |
 //! | `transact`, `locked`, `after_commit` | the loop under every operation, its reads, and what follows a commit |
-//! | `tries` | the same loop, one commit at a time |
 //! | `store/` | the backend with batches and a clock |
 //! | `lease_cache`, `record_locks`, `due_soon` | leases this process has seen, one operation at a time per record, what to look at soon |
 //! | `directory/` | small shared state: lanes, keys, workers |
@@ -40,7 +39,6 @@ mod scheduler;
 mod snapshots;
 mod store;
 mod transact;
-mod tries;
 mod virtual_host;
 mod waiters;
 

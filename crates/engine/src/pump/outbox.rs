@@ -19,7 +19,7 @@ use super::items::Item;
 use super::slots;
 use crate::engine::Engine;
 use crate::fault::internal;
-use crate::tries::Tries;
+use crate::ops::work::settle_outbox;
 
 /// Sends everything in the outbox of an execution. What did not arrive stays there and is sent again: its receiver
 /// tells a repetition.
@@ -42,9 +42,8 @@ pub(super) async fn send_all(engine: &Engine, seen: &Snapshot, id: ExecutionId) 
         }
     }
     if !arrived.is_empty() {
-        let mut tries: Tries<'_, ()> = engine.tries(RecordKey::Execution(id)).await;
-        let seen = Some(seen.clone());
-        engine.settle_outbox(&mut tries, seen, id, &arrived).await?;
+        let locked = engine.lock(RecordKey::Execution(id)).await;
+        settle_outbox(&locked.starting_from(Some(seen.clone())), id, &arrived).await?;
     }
     failure.map_or(Ok(Progress::Done), Err)
 }

@@ -16,7 +16,7 @@ mod usage;
 pub(crate) use children::wait_children;
 pub(crate) use frames::append_frame;
 pub(crate) use suspend::{create_pending_waitpoint, suspend};
-pub(crate) use usage::report_usage;
+pub(crate) use usage::{report_usage, settle_outbox};
 
 use ff_backend::load::Snapshot;
 use ff_core::command::lease::{

@@ -19,6 +19,7 @@ use ff_core::token::WaitpointToken;
 use futures::future::try_join_all;
 
 use super::worker_context;
+use crate::directory::keys;
 use crate::engine::Engine;
 use crate::transact::Decision;
 
