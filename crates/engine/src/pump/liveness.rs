@@ -5,9 +5,8 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_backend::query::Listing;
+use ff_backend::query::{Listing, Page};
 use ff_core::fabric::Result;
-use ff_core::limits::PAGE_MAX;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::Cause;
 use futures::future::{join_all, select};
@@ -152,17 +151,12 @@ async fn blocked_causes(engine: &Engine) -> Result<BTreeMap<Cause, BTreeSet<Part
     let mut partitions = ranges::own_partitions(engine);
     partitions.retain(|partition| partition.family == Family::Flow);
     let mut causes: BTreeMap<Cause, BTreeSet<Partition>> = BTreeMap::new();
-    let mut after = None;
-    while !partitions.is_empty() {
-        let listing = Listing::BlockedCauses(partitions.clone());
-        let page = engine.store().list(listing, after, PAGE_MAX).await?;
-        after = page.next.clone();
-        for (partition, cause) in page.causes() {
-            causes.entry(cause).or_default().insert(partition);
-        }
-        if after.is_none() {
-            break;
-        }
+    if partitions.is_empty() {
+        return Ok(causes);
+    }
+    let of = Listing::BlockedCauses(partitions);
+    for (partition, cause) in engine.store().list_all(of, Page::causes).await? {
+        causes.entry(cause).or_default().insert(partition);
     }
     Ok(causes)
 }

@@ -141,14 +141,10 @@ async fn all_rows<K: Ord + Send, S: Send>(
     rows: impl Fn(Page) -> Vec<(K, (Version, S))> + Send,
 ) -> Result<Rows<K, S>> {
     let mut all = BTreeMap::new();
-    let mut after = None;
+    let mut pages = engine.store().pages(of, PAGE_MAX);
     for _ in 0..PAGES_MAX {
-        let page = engine.store().list(of.clone(), after, PAGE_MAX).await?;
-        after = page.next.clone();
+        let Some(page) = pages.next().await? else { break };
         all.extend(rows(page));
-        if after.is_none() {
-            return Ok(Some(all));
-        }
     }
-    Ok(None)
+    Ok(pages.is_over().then_some(all))
 }

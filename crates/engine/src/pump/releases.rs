@@ -89,22 +89,19 @@ pub(super) async fn release_blocked(engine: &Engine, cause: Cause, release: Rele
     let searches = room.places == Some(0);
     let limit = if searches { SEARCHED } else { CHUNK };
     let mut left = Left::default();
-    let mut after = None;
-    loop {
-        let blocked = Listing::Blocked {
-            partitions: partitions.clone(),
-            cause,
-        };
-        let page = engine.store().list(blocked, after, limit).await?;
-        after = page.next.clone();
+    let blocked = Listing::Blocked {
+        partitions: partitions.clone(),
+        cause,
+    };
+    let mut pages = engine.store().pages(blocked, limit);
+    while let Some(page) = pages.next().await? {
         release_page(engine, cause, listed(page), &mut room, &mut left).await;
-        if after.is_none() {
-            forget_released(engine, cause, round, &partitions, &left).await?;
-            break;
-        }
         if engine.is_stopping() || is_used_up(room, searches) {
             break;
         }
+    }
+    if pages.is_over() {
+        forget_released(engine, cause, round, &partitions, &left).await?;
     }
     left.failure.map_or(Ok(()), Err)
 }

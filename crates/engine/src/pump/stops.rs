@@ -40,20 +40,16 @@ async fn sweep_leased(
     done: BudgetCall,
     rule: impl Fn(&Execution, &Context) -> Result<Step<bool>> + Send + Sync,
 ) -> Result<Progress> {
-    let (mut after, mut failure) = (None, None);
-    loop {
-        let leased = Listing::LeasedUnder {
-            partitions: engine.flow_partitions(),
-            budget_id,
-        };
-        let page = engine.store().list(leased, after, CHUNK).await?;
-        after = page.next.clone();
+    let leased = Listing::LeasedUnder {
+        partitions: engine.flow_partitions(),
+        budget_id,
+    };
+    let mut failure = None;
+    let mut pages = engine.store().pages(leased, CHUNK);
+    while let Some(page) = pages.next().await? {
         let asked = change_all(engine, listed(page), &rule).await;
         failure = asked.into_iter().find_map(std::result::Result::err).or(failure);
-        if after.is_none() {
-            break;
-        }
-        if engine.is_stopping() {
+        if engine.is_stopping() && !pages.is_over() {
             return Ok(Progress::Later);
         }
     }

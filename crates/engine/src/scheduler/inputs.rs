@@ -67,22 +67,18 @@ async fn named_upstreams(engine: &Engine, execution: &Execution) -> Result<BTree
     if execution.dependencies.is_none() {
         return Ok(named);
     }
-    let listing = Listing::EdgesInto {
+    let inbound = Listing::EdgesInto {
         downstream: execution.id,
     };
-    let mut after = None;
-    loop {
-        let page = engine.store().list(listing.clone(), after, PAGE_MAX).await?;
-        after = page.next.clone();
+    let mut pages = engine.store().pages(inbound, PAGE_MAX);
+    while let Some(page) = pages.next().await? {
         for (edge, _) in page.edges() {
             if let Some(name) = input_name(&edge) {
                 named.insert(name, edge.upstream);
             }
         }
-        if after.is_none() {
-            return Ok(named);
-        }
     }
+    Ok(named)
 }
 
 /// Bytes of what the last success of an upstream left; `None` when that is nothing.

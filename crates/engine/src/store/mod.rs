@@ -1,6 +1,7 @@
 //! The backend as the engine uses it: callers that come together share calls, and every reply tells the time.
 
 mod batcher;
+mod pages;
 mod shielded;
 
 use std::sync::Arc;

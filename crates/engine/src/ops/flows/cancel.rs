@@ -53,17 +53,17 @@ async fn cancel_members(engine: &Engine, id: FlowId) -> Result<()> {
 }
 
 async fn first_members(engine: &Engine, flow_id: FlowId) -> Result<Vec<ExecutionId>> {
-    let (mut ids, mut after) = (Vec::new(), None);
-    loop {
-        let members = Listing::Members {
-            flow_id,
-            open_only: false,
-        };
-        let page = engine.store().list(members, after, BATCH_ITEMS_MAX - ids.len()).await?;
-        after = page.next.clone();
+    let members = Listing::Members {
+        flow_id,
+        open_only: false,
+    };
+    let mut pages = engine.store().pages(members, BATCH_ITEMS_MAX);
+    let mut ids = Vec::new();
+    while ids.len() < BATCH_ITEMS_MAX
+        && let Some(page) = pages.next().await?
+    {
         ids.extend(page.executions().into_iter().map(|(member, _)| member.id));
-        if after.is_none() || ids.len() >= BATCH_ITEMS_MAX {
-            return Ok(ids);
-        }
     }
+    ids.truncate(BATCH_ITEMS_MAX);
+    Ok(ids)
 }

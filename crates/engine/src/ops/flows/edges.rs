@@ -1,7 +1,7 @@
 //! stage_dependency_edge and apply_dependency_to_child.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::Listing;
+use ff_backend::query::{Listing, Page};
 use ff_core::command::flow::{Applied, ApplyDependency, StageDependencyEdge, Staged};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
@@ -108,15 +108,14 @@ async fn existing_edge(engine: &Engine, flow_id: FlowId, command: &StageDependen
     if let Some(edge) = keys.iter().find_map(|key| found.edge(key)) {
         return Ok(Some(edge.clone()));
     }
-    let mut after = None;
-    loop {
-        let page = engine.store().list(outbound(upstream), after, PAGE_MAX).await?;
-        after = page.next.clone();
+    let mut pages = engine.store().pages(outbound(upstream), PAGE_MAX);
+    while let Some(page) = pages.next().await? {
         let same = page.edges().into_iter().find(|(edge, _)| edge.downstream == downstream);
-        if same.is_some() || after.is_none() {
-            return Ok(same.map(|(edge, _)| edge));
+        if let Some((edge, _)) = same {
+            return Ok(Some(edge));
         }
     }
+    Ok(None)
 }
 
 /// Looks for a path from the downstream back to the upstream.
@@ -150,17 +149,9 @@ pub(super) async fn edges_from(engine: &Engine, upstream: ExecutionId) -> Result
     edges_of(engine, outbound(upstream)).await
 }
 
-/// However many pages that takes.
 pub(super) async fn edges_of(engine: &Engine, listing: Listing) -> Result<Vec<Edge>> {
-    let (mut edges, mut after) = (Vec::new(), None);
-    loop {
-        let page = engine.store().list(listing.clone(), after, PAGE_MAX).await?;
-        after = page.next.clone();
-        edges.extend(page.edges().into_iter().map(|(edge, _)| edge));
-        if after.is_none() {
-            return Ok(edges);
-        }
-    }
+    let edges = engine.store().list_all(listing, Page::edges).await?;
+    Ok(edges.into_iter().map(|(edge, _)| edge).collect())
 }
 
 /// The edges out of an execution, resolved or not.

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use ff_backend::query::{Cursor, LaneDepth, Listing};
+use ff_backend::query::{self, Cursor, LaneDepth, Listing};
 use ff_core::command::page::{ListOf, Page};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
-use ff_core::limits::PAGE_MAX;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::view::LaneView;
 
@@ -30,7 +29,8 @@ pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<
     for lane in lanes::all(engine, &namespace).await? {
         lanes.insert(lane.lane, (lane.state, None));
     }
-    for depth in lane_depths(engine, &namespace).await? {
+    let of = Listing::Lanes(namespace.clone());
+    for depth in engine.store().list_all(of, query::Page::lanes).await? {
         let lane = lanes.entry(depth.lane.clone()).or_default();
         lane.1 = Some(depth);
     }
@@ -46,19 +46,6 @@ pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<
         next: engine.sign_cursor(next, &scope).await?,
         items,
     })
-}
-
-async fn lane_depths(engine: &Engine, namespace: &Namespace) -> Result<Vec<LaneDepth>> {
-    let (mut depths, mut after) = (Vec::new(), None);
-    loop {
-        let of = Listing::Lanes(namespace.clone());
-        let mut page = engine.store().list(of, after, PAGE_MAX).await?;
-        after = page.next.take();
-        depths.extend(page.lanes());
-        if after.is_none() {
-            return Ok(depths);
-        }
-    }
 }
 
 fn lane_view(

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_backend::due::{Due, DueKey};
 use ff_backend::load::Load;
-use ff_backend::query::Listing;
+use ff_backend::query::{Listing, Page};
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
 use ff_core::name::Namespace;
@@ -109,16 +109,9 @@ async fn namespace_of(engine: &Engine, partition: Partition, record: Record) -> 
 
 /// Budgets and quota policies that hold work and do not exist: a store that lost writes may have lost them.
 async fn missing_causes(engine: &Engine) -> Result<Vec<Problem>> {
-    let (mut causes, mut after) = (BTreeSet::new(), None);
-    loop {
-        let of = Listing::BlockedCauses(engine.flow_partitions());
-        let page = engine.store().list(of, after, PAGE_MAX).await?;
-        after = page.next.clone();
-        causes.extend(page.causes().into_iter().map(|(_, cause)| cause));
-        if after.is_none() {
-            break;
-        }
-    }
+    let of = Listing::BlockedCauses(engine.flow_partitions());
+    let rows = engine.store().list_all(of, Page::causes).await?;
+    let causes: BTreeSet<_> = rows.into_iter().map(|(_, cause)| cause).collect();
     let looked_at = causes.into_iter().map(|cause| missing_cause(engine, cause));
     Ok(try_join_all(looked_at).await?.into_iter().flatten().collect())
 }

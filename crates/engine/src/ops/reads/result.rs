@@ -55,18 +55,13 @@ async fn depends_on(engine: &Engine, downstream: ExecutionId, upstream: Executio
     if engine.store().load(load).await?.edge(&derived).is_some() {
         return Ok(true);
     }
-    let mut after = None;
-    loop {
-        let inbound = Listing::EdgesInto { downstream };
-        let page = engine.store().list(inbound, after, PAGE_MAX).await?;
-        after = page.next.clone();
+    let mut pages = engine.store().pages(Listing::EdgesInto { downstream }, PAGE_MAX);
+    while let Some(page) = pages.next().await? {
         if page.edges().iter().any(|(edge, _)| edge.upstream == upstream) {
             return Ok(true);
         }
-        if after.is_none() {
-            return Ok(false);
-        }
     }
+    Ok(false)
 }
 
 fn no_result(execution: &Execution) -> Rejection {

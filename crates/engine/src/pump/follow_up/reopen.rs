@@ -13,6 +13,7 @@ use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
+use crate::ops::flows::outbound;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 use crate::transact::Decision;
 
@@ -98,12 +99,7 @@ fn chunk_done(engine: &Engine, chunk: Chunk) -> Progress {
 }
 
 fn around(id: ExecutionId) -> [Listing; 2] {
-    let inbound = Listing::EdgesInto { downstream: id };
-    let outbound = Listing::EdgesFrom {
-        upstream: id,
-        unresolved_only: false,
-    };
-    [inbound, outbound]
+    [Listing::EdgesInto { downstream: id }, outbound(id)]
 }
 
 fn other_end(edge: &Edge, id: ExecutionId) -> ExecutionId {

@@ -14,6 +14,7 @@ use futures::future::try_join_all;
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
+use crate::ops::flows::outbound;
 use crate::snapshots::{group_counters, group_counts, merge};
 use crate::transact::Decision;
 
@@ -83,22 +84,14 @@ async fn siblings<'s>(
 
 /// Whether an upstream feeds another child whose group is not decided.
 async fn is_needed(engine: &Engine, upstream: ExecutionId, decided: ExecutionId) -> Result<bool> {
-    let mut after = None;
-    loop {
-        let outbound = Listing::EdgesFrom {
-            upstream,
-            unresolved_only: false,
-        };
-        let page = engine.store().list(outbound, after, FOLLOW_UP_CHUNK).await?;
-        after = page.next.clone();
+    let mut pages = engine.store().pages(outbound(upstream), FOLLOW_UP_CHUNK);
+    while let Some(page) = pages.next().await? {
         let edges: Vec<_> = page.edges().into_iter().map(|(edge, _)| edge).collect();
         if any_needs(engine, &edges, decided).await? {
             return Ok(true);
         }
-        if after.is_none() {
-            return Ok(false);
-        }
     }
+    Ok(false)
 }
 
 async fn any_needs(engine: &Engine, edges: &[Edge], decided: ExecutionId) -> Result<bool> {
