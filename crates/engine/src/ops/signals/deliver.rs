@@ -20,17 +20,32 @@ struct Address {
     execution: ExecutionId,
     waitpoint: RecordKey,
     signal: SignalId,
+    /// Nobody but this call knows the id of the signal.
+    minted: bool,
     signal_key: Option<RecordKey>,
 }
 
 impl Address {
-    fn new(execution: ExecutionId, waitpoint: WaitpointId, signal: SignalId, key: Option<&IdempotencyKey>) -> Self {
-        Self {
+    /// The address of a signal with a fresh id.
+    async fn fresh(
+        engine: &Engine,
+        execution: ExecutionId,
+        waitpoint: WaitpointId,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Self> {
+        Ok(Self {
             execution,
             waitpoint: RecordKey::Waitpoint(execution, waitpoint),
-            signal,
+            signal: SignalId::from_uuid(engine.mint(engine.store_time().await?)),
+            minted: true,
             signal_key: key.map(|key| RecordKey::SignalKey(execution, key.clone())),
-        }
+        })
+    }
+
+    /// The same with the id its sender gave it.
+    fn given(self, signal: SignalId) -> Self {
+        let minted = false;
+        Self { signal, minted, ..self }
     }
 
     fn load(&self) -> Load {
@@ -58,6 +73,17 @@ impl Address {
         }
     }
 
+    /// What the caller is told. A signal found under an id nobody else knows is this call's own, whose reply was lost.
+    fn told(&self, delivered: Delivered, snapshot: &Snapshot) -> Delivered {
+        match (delivered, self.same_id(snapshot).filter(|_| self.minted)) {
+            (Delivered::Duplicate { .. }, Some(own)) => Delivered::Accepted {
+                signal_id: own.id,
+                effect: own.effect,
+            },
+            (delivered, _) => delivered,
+        }
+    }
+
     fn same_id<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Signal> {
         match snapshot.records.get(&RecordKey::Signal(self.execution, self.signal)) {
             Some((Record::Signal(signal), _)) => Some(&**signal),
@@ -77,11 +103,11 @@ pub(crate) async fn deliver_signal(engine: &Engine, command: On<ExecutionId, Sen
     let On { id, command } = command;
     engine.check_id(id)?;
     let sent = &command.signal;
-    let signal_id = match sent.signal_id {
-        Some(signal_id) => signal_id,
-        None => mint_signal_id(engine).await?,
+    let address = Address::fresh(engine, id, sent.waitpoint_id, sent.idempotency_key.as_ref()).await?;
+    let address = match sent.signal_id {
+        Some(signal_id) => address.given(signal_id),
+        None => address,
     };
-    let address = Address::new(id, sent.waitpoint_id, signal_id, sent.idempotency_key.as_ref());
     let snapshot = engine.store().load(address.load()).await?;
     open_with(engine, &command.waitpoint_token, &snapshot, &address).await?;
     commit_signal(engine, snapshot, &address, |target, context| {
@@ -102,16 +128,12 @@ async fn decide(engine: &Engine, verdict: Verdict, decision: On<ExecutionId, Dec
     let On { id, command } = decision;
     engine.check_id(id)?;
     let key = command.idempotency_key.as_ref();
-    let address = Address::new(id, command.waitpoint_id, mint_signal_id(engine).await?, key);
+    let address = Address::fresh(engine, id, command.waitpoint_id, key).await?;
     let snapshot = engine.store().load(address.load()).await?;
     commit_signal(engine, snapshot, &address, |target, context| {
         approval::decide(target, verdict, &command, context)
     })
     .await
-}
-
-async fn mint_signal_id(engine: &Engine) -> Result<SignalId> {
-    Ok(SignalId::from_uuid(engine.mint(engine.store_time().await?)))
 }
 
 /// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an
@@ -139,6 +161,7 @@ async fn commit_signal(
         let found = waitpoint::known(snapshot.waitpoint(&address.waitpoint))?;
         let target = address.target(&snapshot, execution, found);
         let step = rule(target, &engine.context_of(&snapshot, execution))?;
+        let step = step.map(|delivered| address.told(delivered, &snapshot));
         Ok(Decision::Commit(snapshot, step))
     };
     locked.transact(decide).await

@@ -2,13 +2,15 @@
 
 use super::support::faulty::{Call, Fault};
 use super::support::{Held, World, code, signal, work};
+use ff_core::command::signal::{DeliverSignal, Delivered, SendSignal};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::{ExecutionId, WaitpointId};
-use ff_core::name::WaitpointKey;
-use ff_core::record::{Matcher, ReasonCode, ResumeCondition};
+use ff_core::name::{Identity, SignalName, WaitpointKey};
+use ff_core::payload::Payload;
+use ff_core::record::{Matcher, ReasonCode, ResumeCondition, SignalEffect};
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::Duration;
 use uuid::Uuid;
@@ -176,4 +178,34 @@ async fn a_pending_waitpoint_whose_reply_was_lost_is_found_again_by_its_id() {
     assert_eq!(first, again);
     let another = world.engine.create_pending_waitpoint(pending(held, 2)).await;
     assert_eq!(code(another), Code::WaitpointAlreadyExists);
+}
+
+#[tokio::test]
+async fn a_signal_that_was_sent_once_is_no_duplicate_of_itself_when_a_reply_was_lost() {
+    let world = World::new();
+    let held = world.running(work()).await;
+    let issued = world.engine.create_pending_waitpoint(pending(held, 1)).await.unwrap();
+    let overtaken = Fault::Lost(Box::new(move |memory| {
+        signal(memory, held.id, waitpoint(1), 7);
+    }));
+    world.backend.script(Call::Commit, overtaken);
+    let sent = SendSignal {
+        waitpoint_token: issued.token,
+        signal: DeliverSignal {
+            waitpoint_id: issued.waitpoint_id,
+            signal_id: None,
+            signal_name: SignalName::approved(),
+            category: "test".to_owned(),
+            source_type: "test".to_owned(),
+            source_identity: Identity::anonymous(),
+            payload: Payload::default(),
+            idempotency_key: None,
+            correlation_id: None,
+        },
+    };
+    let delivered = world.engine.deliver_signal(On::new(held.id, sent)).await.unwrap();
+    let Delivered::Accepted { effect, .. } = delivered else {
+        panic!("{delivered:?}");
+    };
+    assert_eq!(effect, SignalEffect::BufferedForPendingWaitpoint);
 }

@@ -95,12 +95,15 @@ impl Worker {
 
     pub(super) fn usage_report(&self, held: &Held) -> Option<ReportUsage> {
         let luck = &self.actor.luck;
+        // One of the two tells a repetition.
+        let dedup_key = luck.one_in(3).then(|| names::fresh_key(luck));
+        let named = dedup_key.is_none() || !luck.one_in(4);
         let report = ReportUsage {
             fence: self.shown(held),
             budget_id: held.budget?,
             deltas: names::usage(luck, 16),
-            dedup_key: luck.one_in(3).then(|| names::fresh_key(luck)),
-            request_id: (!luck.one_in(4)).then(|| names::fresh_request(luck)),
+            dedup_key,
+            request_id: named.then(|| names::fresh_request(luck)),
         };
         self.actor.stage.watch.reports(sent(held, &report));
         Some(report)
@@ -145,10 +148,8 @@ impl Worker {
             }
         }
         let mut again = first;
-        match (&again.dedup_key, &again.request_id) {
-            (Some(_), _) if luck.flip() => again.request_id = Some(names::fresh_request(luck)),
-            (None, None) => return true,
-            _ => {}
+        if again.dedup_key.is_some() && luck.flip() {
+            again.request_id = Some(names::fresh_request(luck));
         }
         self.report(held, again).await
     }
