@@ -29,10 +29,6 @@ use crate::locked::Locked;
 use crate::mint;
 
 /// What a look at the store led to.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "boxed, every operation would pay an allocation for the rare one that is undecided"
-)]
 pub(crate) enum Decision<O> {
     /// To be committed against what it was decided from.
     Commit(Snapshot, Step<O>),
