@@ -11,6 +11,7 @@ use futures::future::{BoxFuture, Either, select};
 use tokio::sync::{oneshot, watch};
 
 use crate::engine::Engine;
+use crate::ops::reads::feed_grew;
 use crate::pump;
 
 /// How long a stop waits for what runs in the background.
@@ -128,7 +129,7 @@ fn hear(engine: &Engine, hint: Hint) {
             execution_id,
             attempt_index,
         }),
-        Hint::Feed { partition } => engine.feed_grew(partition),
+        Hint::Feed { partition } => feed_grew(engine, partition),
         Hint::Cause(cause) => {
             shared.causes.moved(cause);
             shared.directory.limits.forget(cause);

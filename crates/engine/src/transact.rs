@@ -24,6 +24,8 @@ use ff_core::fabric::Result;
 use ff_core::machine::Step;
 use ff_core::record::RecordKey;
 
+use crate::after_commit::after_commit;
+use crate::engine::Engine;
 use crate::fault::{internal, refusal};
 use crate::locked::Locked;
 use crate::mint;
@@ -133,11 +135,11 @@ impl Locked<'_> {
         let witness = witness(&transaction);
         match engine.store().commit(transaction.clone()).await {
             Ok(committed) => {
-                engine.after_commit(&transaction, snapshot, &committed);
+                after_commit(engine, &transaction, snapshot, &committed);
                 Ok(Some(outcome))
             }
             Err(CommitError::Conflict { key, found }) => {
-                engine.forget_cached(&key);
+                forget_cached(engine, &key);
                 if let Some(outcome) = found.and_then(|found| lost.take(|sent| sent.tag == found.tag)) {
                     return Ok(Some(outcome));
                 }
@@ -145,7 +147,7 @@ impl Locked<'_> {
                 Ok(None)
             }
             Err(CommitError::OtherGeneration | CommitError::TooLate { .. }) => {
-                engine.forget_cached(&witness);
+                forget_cached(engine, &witness);
                 self.pause_after_conflict().await?;
                 Ok(None)
             }
@@ -154,7 +156,7 @@ impl Locked<'_> {
             Err(CommitError::Malformed(why)) => Err(internal(why)),
             Err(CommitError::Store(Error::Unknown(why))) => {
                 tracing::debug!(%why, "the reply to a commit was lost");
-                engine.forget_cached(&witness);
+                forget_cached(engine, &witness);
                 lost.0.push(LostReply {
                     tag: transaction.tag,
                     witness,
@@ -204,6 +206,13 @@ impl<O> Default for Lost<O> {
 
 fn changes_something<O>(decided: &Result<Decision<O>>) -> bool {
     matches!(decided, Ok(Decision::Commit(_, step)) if !step.draft.is_empty())
+}
+
+/// Forgets what is remembered of a record that turned out to be out of date.
+fn forget_cached(engine: &Engine, key: &RecordKey) {
+    if let RecordKey::Execution(id) = key {
+        engine.shared.leases.forget(*id);
+    }
 }
 
 /// A record that carries the transaction's tag once it has landed. A transaction that only deletes or clears nudges has none:

@@ -20,22 +20,20 @@ use crate::transact::Decision;
 /// Outbound edges up to which they are resolved at once.
 const EDGES_AT_ONCE_MAX: usize = 16;
 
-impl Engine {
-    /// The same as [`Engine::change_held`], for what may end a member: where little follows from its end, it lands together
-    /// with it. One try: whoever is in the way finds the follow-up work to be done afterwards.
-    pub(crate) async fn end_held<O: Send>(
-        &self,
-        id: ExecutionId,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
-    ) -> Result<O> {
-        let in_flow = |held: VersionedExecution| held.execution.definition.flow.is_some();
-        if self.shared.leases.get(id).is_some_and(in_flow)
-            && let Some(outcome) = end_at_once(self, id, &rule).await?
-        {
-            return Ok(outcome);
-        }
-        self.change_held(id, rule).await
+/// The same as [`Engine::change_held`], for what may end a member: where little follows from its end, it lands together
+/// with it. One try: whoever is in the way finds the follow-up work to be done afterwards.
+pub(crate) async fn end_held<O: Send>(
+    engine: &Engine,
+    id: ExecutionId,
+    rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+) -> Result<O> {
+    let in_flow = |held: VersionedExecution| held.execution.definition.flow.is_some();
+    if engine.shared.leases.get(id).is_some_and(in_flow)
+        && let Some(outcome) = end_at_once(engine, id, &rule).await?
+    {
+        return Ok(outcome);
     }
+    engine.change_held(id, rule).await
 }
 
 /// `None`: it ends no member, too much follows, or somebody was in the way. Nothing was done then.

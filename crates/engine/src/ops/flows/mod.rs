@@ -25,6 +25,7 @@ mod loaded;
 mod members;
 mod read;
 
+pub(crate) use consequences::end_held;
 pub(crate) use edges::outbound;
 pub(crate) use loaded::{FlowRead, no_flow};
 

@@ -107,12 +107,10 @@ fn scope(engine: &Engine) -> String {
     }
 }
 
-impl Engine {
-    /// The feed of a partition grew: whoever waits for it, or for any, looks again.
-    pub(crate) fn feed_grew(&self, partition: Partition) {
-        self.shared.feeds.wake(&partition);
-        self.shared.feeds.wake(&ANY_PARTITION);
-    }
+/// The feed of a partition grew: whoever waits for it, or for any, looks again.
+pub(crate) fn feed_grew(engine: &Engine, partition: Partition) {
+    engine.shared.feeds.wake(&partition);
+    engine.shared.feeds.wake(&ANY_PARTITION);
 }
 
 impl Reader {

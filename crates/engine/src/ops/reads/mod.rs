@@ -37,6 +37,7 @@ pub(crate) use problems::list_problems;
 pub(crate) use result::get_result;
 pub(crate) use wait::wait_for_end;
 
+pub(crate) use events::feed_grew;
 pub(crate) use history::attempt_in;
 pub(crate) use list::execution_views;
 pub(crate) use throughput::Throughput;

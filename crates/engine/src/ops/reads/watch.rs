@@ -167,6 +167,7 @@ mod tests {
     use futures::poll;
 
     use super::*;
+    use crate::ops::reads::feed_grew;
     use crate::{Config, VirtualHost};
 
     fn engine(host: &Arc<VirtualHost>) -> Engine {
@@ -181,7 +182,7 @@ mod tests {
         let waiter = engine.shared.feeds.join(Partition::flow(0));
         let mut watch = engine.watch(WAIT_MAX).unwrap();
         let wake = waiter.next_wake();
-        engine.feed_grew(Partition::flow(0));
+        feed_grew(&engine, Partition::flow(0));
         assert!(watch.wait(wake).await.unwrap());
         assert_eq!(engine.shared.waiting_reads.counts().all, 1);
         drop(watch);

@@ -28,6 +28,7 @@ use ff_core::machine::{Context, fail, lease};
 use ff_core::record::Execution;
 
 use crate::engine::{Engine, as_worker};
+use crate::ops::flows::end_held;
 
 pub(crate) async fn renew(engine: &Engine, command: On<ExecutionId, Renew>) -> Result<Renewed> {
     engine
@@ -54,19 +55,17 @@ pub(crate) async fn update_progress(engine: &Engine, command: On<ExecutionId, Up
 }
 
 pub(crate) async fn complete(engine: &Engine, command: On<ExecutionId, Complete>) -> Result<Completed> {
-    engine
-        .end_held(command.id, |execution, context| {
-            lease::complete(execution, &command.command, context)
-        })
-        .await
+    end_held(engine, command.id, |execution, context| {
+        lease::complete(execution, &command.command, context)
+    })
+    .await
 }
 
 pub(crate) async fn fail(engine: &Engine, command: On<ExecutionId, Fail>) -> Result<Failed> {
-    engine
-        .end_held(command.id, |execution, context| {
-            fail::fail(execution, &command.command, context)
-        })
-        .await
+    end_held(engine, command.id, |execution, context| {
+        fail::fail(execution, &command.command, context)
+    })
+    .await
 }
 
 pub(crate) async fn delay(engine: &Engine, command: On<ExecutionId, DelayUntil>) -> Result<LetGo> {
