@@ -159,15 +159,15 @@ async fn run_tasks(backend: Arc<SqliteBackend>, tasks: usize) -> Result<()> {
             .map(|_| submission(&counts, &input, now))
             .collect::<Result<_>>()?;
         commit(&backend, batch).await?;
-        let handful = backend.reserve(reservation(BATCH)?).await?;
+        let reservation = backend.reserve(reservation(BATCH)?).await?;
         ensure!(
-            handful.tasks.iter().all(|task| task.input == input),
+            reservation.tasks.iter().all(|task| task.input == input),
             "an input came back changed"
         );
-        let done = handful
+        let done = reservation
             .tasks
             .iter()
-            .map(|task| completion(task, handful.now))
+            .map(|task| completion(task, reservation.now))
             .collect::<Result<Vec<_>>>()?;
         completed += done.len();
         commit(&backend, done).await?;
@@ -287,13 +287,13 @@ async fn fill(backend: &SqliteBackend, count: usize) -> Result<()> {
                 .collect::<Result<_>>()?,
         )
         .await?;
-        let handful = backend.reserve(reservation(some)?).await?;
+        let reservation = backend.reserve(reservation(some)?).await?;
         commit(
             backend,
-            handful
+            reservation
                 .tasks
                 .iter()
-                .map(|task| completion(task, handful.now))
+                .map(|task| completion(task, reservation.now))
                 .collect::<Result<_>>()?,
         )
         .await?;
@@ -318,9 +318,9 @@ impl Costs {
         let one = vec![submission(&counts, &input, now)?];
         self.commit.push(timed(commit(backend, one)).await?.0);
         let ask = reservation(1)?;
-        let (micros, handful) = timed(async { Ok(backend.reserve(ask).await?) }).await?;
+        let (micros, reservation) = timed(async { Ok(backend.reserve(ask).await?) }).await?;
         self.reserve.push(micros);
-        let done = handful.tasks.iter().map(|task| completion(task, handful.now));
+        let done = reservation.tasks.iter().map(|task| completion(task, reservation.now));
         commit(backend, done.collect::<Result<_>>()?).await?;
         let ask = Due {
             partitions: counts.all(Family::Flow).collect(),

@@ -48,7 +48,7 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
     Ok(snapshot)
 }
 
-/// Adds the gates of the flows that the executions of the picture are members of.
+/// Adds the gates of the flows that the executions of the snapshot are members of.
 fn add_gates(connection: &Connection, snapshot: &mut Snapshot) -> rusqlite::Result<()> {
     let flow = |record: &Record| match record {
         Record::Execution(execution) => execution.definition.flow,

@@ -1,4 +1,4 @@
-//! The writer's picture of the queues: their numbers in the database, and how many executions wait in each.
+//! What the writer knows of the queues: their numbers in the database, and how many executions wait in each.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::error::corrupt;
 /// The number of a queue in the database.
 pub(crate) type QueueId = i64;
 
-/// The writer's picture of the queues.
+/// What the writer knows of the queues.
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     ids: BTreeMap<(Namespace, LaneId), BTreeMap<Signature, QueueId>>,
@@ -37,7 +37,7 @@ pub(crate) struct FilledQueue {
 }
 
 impl Queues {
-    /// Reads the picture from the database.
+    /// Reads it from the database.
     pub(crate) fn load(connection: &Connection) -> rusqlite::Result<Self> {
         let mut queues = Self::default();
         let mut statement = connection.prepare(include_str!("../sql/list_queues.sql"))?;

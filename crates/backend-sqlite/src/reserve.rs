@@ -1,7 +1,7 @@
 //! Handing out: the best of the queues a worker can run, stamped as the machine says.
 
 use bytes::Bytes;
-use ff_backend::reserve::{Handful, Reserve, Task};
+use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::transaction::Version;
 use ff_core::capability::Signature;
 use ff_core::id::ExecutionId;
@@ -32,7 +32,7 @@ struct Candidate {
 
 impl Batch<'_> {
     /// Hands out what one worker asks for.
-    pub(crate) fn reserve(&mut self, ask: &Reserve) -> rusqlite::Result<Handful> {
+    pub(crate) fn reserve(&mut self, ask: &Reserve) -> rusqlite::Result<Reservation> {
         let mut tasks = Vec::new();
         let (mut bytes, mut any_unreadable) = (0, false);
         for lane in &ask.lanes {
@@ -45,13 +45,13 @@ impl Batch<'_> {
                 };
                 bytes += candidate.input.len();
                 if bytes > RESERVE_BYTES_MAX && !tasks.is_empty() {
-                    return Ok(self.handful(tasks, true));
+                    return Ok(self.reservation(tasks, true));
                 }
                 let claimant = &ask.claimants[tasks.len()];
                 tasks.push(self.hand_out(ask, candidate, claimant)?);
             }
         }
-        Ok(self.handful(tasks, any_unreadable))
+        Ok(self.reservation(tasks, any_unreadable))
     }
 
     /// An execution that cannot be read is taken out of its queue: whoever is behind it must not wait for a person.
@@ -68,9 +68,9 @@ impl Batch<'_> {
         Ok(())
     }
 
-    const fn handful(&self, tasks: Vec<Task>, cut: bool) -> Handful {
+    const fn reservation(&self, tasks: Vec<Task>, cut: bool) -> Reservation {
         let now = self.now;
-        Handful { now, tasks, cut }
+        Reservation { now, tasks, cut }
     }
 
     /// The rows of the best executions of a lane that the worker can run.

@@ -54,7 +54,7 @@ impl Shared {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer's picture of the queues. While a batch is under way it is ahead of what readers see.
+    /// What the writer knows of the queues. While a batch is under way it is ahead of what readers see.
     pub(crate) fn queues(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }

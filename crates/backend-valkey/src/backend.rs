@@ -10,7 +10,7 @@ use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Result};
@@ -70,7 +70,7 @@ impl Backend for ValkeyBackend {
         self.shared.commit(batch).await
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
         self.shared.reserve(ask).await
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use ff_backend::reserve::{Handful, Reserve, Task};
+use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::{Error, Result};
 use ff_core::capability::Signature;
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
@@ -128,7 +128,7 @@ struct LaneSources {
 
 impl Shared {
     /// Hands out the best eligible executions that a worker can run, as far as this process knows of them.
-    pub(crate) async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+    pub(crate) async fn reserve(&self, mut ask: Reserve) -> Result<Reservation> {
         let mut hand = Hand::new(std::mem::take(&mut ask.claimants));
         if !self.client.is_cluster() && hand.claimants.len() > VISIT_TASKS {
             self.visit_at_once(&ask, &mut hand).await;
@@ -164,7 +164,7 @@ impl Shared {
             Some(now) => now,
             None => self.ping().await?,
         };
-        Ok(Handful {
+        Ok(Reservation {
             now,
             cut: hand.is_cut(),
             tasks: hand.tasks,

@@ -133,9 +133,9 @@ impl Tour {
             claimants: vec![claimant],
             tag,
         };
-        let handful = self.store.reserve(ask).await?;
+        let reservation = self.store.reserve(ask).await?;
         self.show(&format!("{worker} claims it")).await?;
-        let task = handful.tasks.first().map(|task| &task.execution);
+        let task = reservation.tasks.first().map(|task| &task.execution);
         Ok(task.and_then(|task| Some(task.lease()?.fence(task.attempt.as_ref()?.id))))
     }
 

@@ -11,7 +11,7 @@ use crate::hint::HintStream;
 use crate::load::{Load, Snapshot};
 use crate::query::{Page, Query};
 use crate::quota::{QuotaCall, QuotaReply};
-use crate::reserve::{Handful, Reserve};
+use crate::reserve::{Reservation, Reserve};
 use crate::settings::{SettingsOp, SettingsReply};
 use crate::transaction::{CommitError, Committed, Transaction};
 
@@ -55,7 +55,7 @@ pub trait Backend: Send + Sync + 'static {
     /// handed out, and at least one execution if there is one. Two callers never get the same execution.
     ///
     /// A repeated call takes other executions; those of a lost reply come back when their short lease or grant ends.
-    async fn reserve(&self, ask: Reserve) -> Result<Handful>;
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation>;
 
     /// What is due by the store's clock in these partitions, longest overdue first. A nudged record is due at once.
     async fn due(&self, ask: Due) -> Result<DuePage>;

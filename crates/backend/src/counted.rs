@@ -14,7 +14,7 @@ use crate::hint::HintStream;
 use crate::load::{Load, Snapshot};
 use crate::query::{Page, Query};
 use crate::quota::{QuotaCall, QuotaReply};
-use crate::reserve::{Handful, Reserve};
+use crate::reserve::{Reservation, Reserve};
 use crate::settings::{SettingsOp, SettingsReply};
 use crate::transaction::{CommitError, Committed, Transaction};
 use crate::{Backend, Result};
@@ -81,10 +81,10 @@ impl Backend for Counted {
         self.count().commit(batch).await
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        let handful = self.count().reserve(ask).await;
-        self.weigh(&handful);
-        handful
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
+        let reservation = self.count().reserve(ask).await;
+        self.weigh(&reservation);
+        reservation
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {

@@ -91,7 +91,7 @@ macro_rules! typed {
 }
 
 impl Snapshot {
-    /// An empty picture of `partition` at `now`, in the first generation: whoever reads counters into it says in which.
+    /// An empty snapshot of `partition` at `now`, in the first generation: whoever reads counters into it says in which.
     pub fn empty(partition: Partition, now: Timestamp) -> Self {
         Self {
             partition,

@@ -30,7 +30,7 @@ pub struct Reserve {
 
 /// What was handed out.
 #[derive(Clone, Debug)]
-pub struct Handful {
+pub struct Reservation {
     /// The store's time.
     pub now: Timestamp,
     /// In the order they were taken.

@@ -13,7 +13,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Result};
@@ -43,7 +43,7 @@ impl Backend for Free {
         self.ticked().commit(batch).await
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
         self.ticked().reserve(ask).await
     }
 

@@ -97,7 +97,7 @@ impl Locked<'_> {
     }
 
     /// Commits what was decided from `snapshot`. `None`: something has changed, decide again.
-    pub(crate) async fn commit<O>(
+    async fn commit<O>(
         &self,
         lost: &mut Lost<O>,
         snapshot: &Snapshot,

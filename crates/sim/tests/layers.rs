@@ -81,10 +81,10 @@ impl Hand {
             }],
             tag: self.tag(),
         };
-        let Ok(handful) = self.store.reserve(ask).await else {
+        let Ok(reservation) = self.store.reserve(ask).await else {
             return;
         };
-        for task in handful.tasks {
+        for task in reservation.tasks {
             let execution = &task.execution;
             let fence = execution
                 .lease()

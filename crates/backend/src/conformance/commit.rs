@@ -68,13 +68,13 @@ pub(super) async fn one_stale_record_refuses_the_whole_transaction(store: &Store
     transaction.increments.push((counter, 1));
     transaction.nudges.push(Nudge::always(RecordKey::Execution(stale.id)));
     transaction.history.push(line(&stale, "never"));
-    let before = picture(store, &stale, &fresh, counter).await;
+    let before = all_of_it(store, &stale, &fresh, counter).await;
     conflict(store.try_commit(transaction).await);
-    assert_eq!(picture(store, &stale, &fresh, counter).await, before);
+    assert_eq!(all_of_it(store, &stale, &fresh, counter).await, before);
 }
 
 /// Everything the refused transaction would have changed.
-async fn picture(
+async fn all_of_it(
     store: &Store<'_>,
     stale: &Execution,
     fresh: &Execution,

@@ -19,7 +19,7 @@ pub(super) async fn counters_move_with_their_commit_and_the_reply_says_where_the
     assert_eq!(values(store, &[members, open]).await, [-2, 3]);
 }
 
-/// It must be in the picture: that there are counters in it is what binds a commit to the generation.
+/// It must be in the snapshot: that there are counters in it is what binds a commit to the generation.
 pub(super) async fn a_counter_that_never_moved_is_answered_as_zero(store: &Store<'_>) {
     let (members, open) = counters(store);
     let load = Load::records(store.home(), []).with_counters([members, open]);

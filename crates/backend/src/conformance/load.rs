@@ -47,7 +47,7 @@ pub(super) async fn loads_are_answered_in_order_and_each_from_its_own_partition(
     }
 }
 
-/// Two records and a counter are always written together, so no picture may show them apart.
+/// Two records and a counter are always written together, so no snapshot may show them apart.
 pub(super) async fn a_load_never_sees_half_of_a_commit(store: &Store<'_>) {
     let flow_id = FlowId::from_uuid(store.uuid());
     let counter = CounterKey::Flow(flow_id, FlowCounter::Members);
@@ -85,7 +85,7 @@ pub(super) async fn a_load_never_sees_half_of_a_commit(store: &Store<'_>) {
         }
     });
     writer.await;
-    reader.await.expect("every picture is whole");
+    reader.await.expect("every snapshot is whole");
 }
 
 pub(super) async fn the_gate_of_a_member_comes_along(store: &Store<'_>) {
@@ -114,7 +114,7 @@ pub(super) async fn the_gate_of_a_member_comes_along(store: &Store<'_>) {
     assert_eq!(alone.records.len(), 1, "a solo execution has none");
 }
 
-/// The gate and a member are always written together, so no picture may show them apart.
+/// The gate and a member are always written together, so no snapshot may show them apart.
 pub(super) async fn a_gate_is_read_at_the_moment_of_its_members(store: &Store<'_>) {
     let flow_id = store.flow(GateState::Open).await;
     let member = store.member(flow_id).await.id;
@@ -151,7 +151,7 @@ pub(super) async fn a_gate_is_read_at_the_moment_of_its_members(store: &Store<'_
         store.commit(transaction).await;
         tokio::task::yield_now().await;
     }
-    reader.await.expect("every picture is whole");
+    reader.await.expect("every snapshot is whole");
 }
 
 async fn both_at(store: &Store<'_>, pair: &[Execution; 2], priority: u16) -> Transaction {

@@ -173,9 +173,9 @@ pub(super) async fn what_is_handed_out_is_bounded_in_bytes(store: &Store<'_>) {
         };
         store.submit_as(id, command).await;
     }
-    let handful = store.handful(store.ask(6)).await;
-    assert!(handful.cut, "there is more");
-    let tasks = handful.tasks;
+    let reservation = store.reservation(store.ask(6)).await;
+    assert!(reservation.cut, "there is more");
+    let tasks = reservation.tasks;
     let bytes: usize = tasks.iter().map(|task| task.input.len()).sum();
     assert!(
         !tasks.is_empty() && bytes <= RESERVE_BYTES_MAX,
@@ -190,9 +190,9 @@ pub(super) async fn a_short_handful_says_whether_there_may_be_more(store: &Store
     store.submit(store.command()).await;
     store.submit(store.command()).await;
     for (wanted, found) in [(1, 1), (3, 1), (3, 0)] {
-        let handful = store.handful(store.ask(wanted)).await;
-        assert_eq!(handful.tasks.len(), found);
-        assert!(!handful.cut, "nothing kept the store from handing out more");
+        let reservation = store.reservation(store.ask(wanted)).await;
+        assert_eq!(reservation.tasks.len(), found);
+        assert!(!reservation.cut, "nothing kept the store from handing out more");
     }
 }
 
@@ -221,9 +221,9 @@ async fn compare(store: &Store<'_>, id: ExecutionId, ask: Reserve) -> Task {
     let execution = before.execution(&key).expect("it is stored").clone();
     let version = before.version(&key).expect("a stored record has a version");
     let history_before = history(store, id).await;
-    let mut handful = store.backend().reserve(ask).await.expect("the store answers");
-    assert_eq!(handful.tasks.len(), 1);
-    let task = handful.tasks.remove(0);
+    let mut reservation = store.backend().reserve(ask).await.expect("the store answers");
+    assert_eq!(reservation.tasks.len(), 1);
+    let task = reservation.tasks.remove(0);
     let after = everything(store, id).await;
 
     let stamped = task.execution.updated_at;

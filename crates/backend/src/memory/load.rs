@@ -35,7 +35,7 @@ impl Store {
         snapshot
     }
 
-    /// Adds the gates of the flows that the executions of the picture are members of.
+    /// Adds the gates of the flows that the executions of the snapshot are members of.
     fn add_gates(&self, snapshot: &mut Snapshot) {
         let records = snapshot.records.values().map(|(record, _)| record);
         let gates: Vec<RecordKey> = records.filter_map(gate_of).collect();

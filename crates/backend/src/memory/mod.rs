@@ -47,7 +47,7 @@ use crate::hint::HintStream;
 use crate::load::{Load, Snapshot};
 use crate::query::{Page, Query};
 use crate::quota::{QuotaCall, QuotaReply};
-use crate::reserve::{Handful, Reserve};
+use crate::reserve::{Reservation, Reserve};
 use crate::settings::{SettingsOp, SettingsReply};
 use crate::transaction::{CommitError, Committed, Transaction};
 use crate::{Backend, Result};
@@ -139,7 +139,7 @@ impl Backend for MemoryBackend {
         self.call(|store| store.commit_batch(batch))
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
         Ok(self.call(|store| store.reserve(ask)))
     }
 

@@ -8,37 +8,37 @@ use ff_core::record::{BlobKey, Cause, Execution, Gate, Record, RecordKey};
 
 use super::flaw::Flaw;
 use super::store::Store;
-use crate::reserve::{Handful, Reserve, Task};
+use crate::reserve::{Reservation, Reserve, Task};
 use crate::transaction::Version;
 
 impl Store {
     /// Hands out the best eligible executions a worker can run.
-    pub(super) fn reserve(&mut self, ask: Reserve) -> Handful {
+    pub(super) fn reserve(&mut self, ask: Reserve) -> Reservation {
         let ask = self.misheard(ask);
-        let mut handful = Handful {
+        let mut reservation = Reservation {
             now: self.now,
             tasks: Vec::new(),
             cut: false,
         };
         let mut bytes = 0;
         for lane in &ask.lanes {
-            let wanted = ask.claimants.len() - handful.tasks.len();
+            let wanted = ask.claimants.len() - reservation.tasks.len();
             let best = self
                 .queues
                 .best((&ask.namespace, lane), wanted, |signature| may_run(&ask, signature));
-            for (score, claimant) in best.iter().zip(&ask.claimants[handful.tasks.len()..]) {
+            for (score, claimant) in best.iter().zip(&ask.claimants[reservation.tasks.len()..]) {
                 bytes += self.input_bytes(score.id);
                 if bytes > RESERVE_BYTES_MAX as u64
-                    && !handful.tasks.is_empty()
+                    && !reservation.tasks.is_empty()
                     && !self.flawed(Flaw::ReserveIgnoresBytes)
                 {
-                    handful.cut = true;
-                    return handful;
+                    reservation.cut = true;
+                    return reservation;
                 }
-                handful.tasks.extend(self.hand_out(score.id, claimant, &ask));
+                reservation.tasks.extend(self.hand_out(score.id, claimant, &ask));
             }
         }
-        handful
+        reservation
     }
 
     fn input_bytes(&self, id: ExecutionId) -> u64 {

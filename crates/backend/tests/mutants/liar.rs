@@ -13,7 +13,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Cursor, FeedStart, Listing, Page, Query, Rows};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve, Task};
+use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Generation, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
@@ -98,7 +98,7 @@ lies! {
     TaskWithOldVersion,
     /// A reservation looks at everything there is.
     ReserveScansEverything,
-    /// A handful that was cut short looks as if nothing was left.
+    /// A reservation that was cut short looks as if nothing was left.
     HandfulSeemsWhole,
     /// There always seems to be more.
     HandfulSeemsCut,
@@ -430,20 +430,20 @@ impl Backend for Liar {
         answers
     }
 
-    async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, mut ask: Reserve) -> Result<Reservation> {
         self.distort_ask(&mut ask);
         if self.tells(Lie::ReserveScansEverything) {
             self.scanned
                 .fetch_add(self.committed.load(Ordering::Relaxed), Ordering::Relaxed);
         }
-        let mut handful = self.honest.reserve(ask).await?;
-        handful.tasks.iter_mut().for_each(|task| self.distort_task(task));
+        let mut reservation = self.honest.reserve(ask).await?;
+        reservation.tasks.iter_mut().for_each(|task| self.distort_task(task));
         match self.lie {
-            Lie::HandfulSeemsWhole => handful.cut = false,
-            Lie::HandfulSeemsCut => handful.cut = true,
+            Lie::HandfulSeemsWhole => reservation.cut = false,
+            Lie::HandfulSeemsCut => reservation.cut = true,
             _ => {}
         }
-        Ok(handful)
+        Ok(reservation)
     }
 
     async fn due(&self, mut ask: Due) -> Result<DuePage> {

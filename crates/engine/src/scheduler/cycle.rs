@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::reserve::{Handful, Reserve, Task as Reserved};
+use ff_backend::reserve::{Reservation, Reserve, Task as Reserved};
 use ff_core::capability::CapabilitySet;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
@@ -160,7 +160,7 @@ impl<'e> Cycle<'e> {
         handed
     }
 
-    async fn reserve(&mut self, claimants: Vec<Claimant>) -> Result<Handful> {
+    async fn reserve(&mut self, claimants: Vec<Claimant>) -> Result<Reservation> {
         let closed = self
             .engine
             .shared
@@ -240,11 +240,11 @@ impl<'e> Cycle<'e> {
 }
 
 /// Less than was wanted says that nothing is left, unless it was cut.
-const fn end_after(reserved: &Handful, wanted: usize) -> Option<End> {
+const fn end_after(reserved: &Reservation, wanted: usize) -> Option<End> {
     match reserved {
-        Handful { tasks, .. } if tasks.len() >= wanted => None,
-        Handful { cut: true, .. } => Some(End::Cut),
-        Handful { cut: false, .. } => Some(End::Empty),
+        Reservation { tasks, .. } if tasks.len() >= wanted => None,
+        Reservation { cut: true, .. } => Some(End::Cut),
+        Reservation { cut: false, .. } => Some(End::Empty),
     }
 }
 

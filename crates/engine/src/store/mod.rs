@@ -13,7 +13,7 @@ use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Cursor, Listing, Page, Query};
 use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error};
@@ -163,12 +163,12 @@ impl Store {
     }
 
     /// Takes eligible executions.
-    pub(crate) async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        let handful = self.backend.reserve(ask).await.map_err(|error| refusal(&error))?;
-        for task in &handful.tasks {
-            self.saw(task.execution.id.partition(), handful.now);
+    pub(crate) async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
+        let reservation = self.backend.reserve(ask).await.map_err(|error| refusal(&error))?;
+        for task in &reservation.tasks {
+            self.saw(task.execution.id.partition(), reservation.now);
         }
-        Ok(handful)
+        Ok(reservation)
     }
 
     /// What is due.

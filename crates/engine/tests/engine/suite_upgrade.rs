@@ -13,7 +13,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Put, Transaction};
 use ff_backend::{Backend, Result};
@@ -145,7 +145,7 @@ impl Backend for Upgrading {
         self.store.commit(upgraded.collect()).await
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
         self.store.reserve(ask).await
     }
 

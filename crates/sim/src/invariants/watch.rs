@@ -11,7 +11,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Listing, Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::Handful;
+use ff_backend::reserve::Reservation;
 use ff_backend::transaction::Transaction;
 use ff_core::command::budget::BudgetView;
 use ff_core::id::{BudgetId, ExecutionId, FlowId};
@@ -90,13 +90,13 @@ impl Watch {
     }
 
     /// Executions were handed out.
-    pub(crate) fn handed_out(&self, handful: &Handful) {
+    pub(crate) fn handed_out(&self, reservation: &Reservation) {
         let mut inner = self.inner();
         let mut changes = Changes {
-            at: handful.now,
+            at: reservation.now,
             ..Changes::default()
         };
-        for task in &handful.tasks {
+        for task in &reservation.tasks {
             inner.mirror.replace(task.execution.clone(), &mut changes);
         }
         let holds = inner.check(&self.store, &changes);

@@ -11,7 +11,7 @@ use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Put, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
@@ -243,16 +243,16 @@ impl Backend for Faulty {
         done.unwrap_or_else(lost)
     }
 
-    async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, mut ask: Reserve) -> Result<Reservation> {
         let wanted = ask.claimants.len();
         let cut = wanted > 1 && self.weather.cuts_claim(&self.luck);
         if cut {
             self.struck(Fault::ClaimCut, "reserve");
             ask.claimants.truncate(1 + self.luck.index(wanted - 1));
         }
-        let mut handful = self.through("reserve", |_| self.inner.reserve(ask)).await??;
-        handful.cut |= cut;
-        Ok(handful)
+        let mut reservation = self.through("reserve", |_| self.inner.reserve(ask)).await??;
+        reservation.cut |= cut;
+        Ok(reservation)
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {

@@ -11,7 +11,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
@@ -59,14 +59,14 @@ impl Backend for Observed {
         answers
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
-        let handful = self.memory.reserve(ask).await?;
-        for task in &handful.tasks {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
+        let reservation = self.memory.reserve(ask).await?;
+        for task in &reservation.tasks {
             let handed_out = || format!("      · hands out {}", landed::execution(&task.execution));
             self.stage.trace.note(handed_out);
         }
-        self.stage.watch.handed_out(&handful);
-        Ok(handful)
+        self.stage.watch.handed_out(&reservation);
+        Ok(reservation)
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {

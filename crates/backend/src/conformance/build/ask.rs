@@ -13,7 +13,7 @@ use super::Store;
 use crate::due::{Due, DueItem, DueKey, DuePage};
 use crate::hint::{Hint, HintStream};
 use crate::query::{AuditRow, Cursor, Listing, Page, Query};
-use crate::reserve::{Handful, Reserve, Task};
+use crate::reserve::{Reservation, Reserve, Task};
 use crate::transaction::CommitError;
 
 /// More reservations than any case needs.
@@ -51,11 +51,11 @@ impl Store<'_> {
 
     /// Takes what `ask` asks for.
     pub(crate) async fn reserve(&self, ask: Reserve) -> Vec<Task> {
-        self.handful(ask).await.tasks
+        self.reservation(ask).await.tasks
     }
 
     /// The same, with what else is answered.
-    pub(crate) async fn handful(&self, ask: Reserve) -> Handful {
+    pub(crate) async fn reservation(&self, ask: Reserve) -> Reservation {
         self.backend().reserve(ask).await.expect("the store answers")
     }
 

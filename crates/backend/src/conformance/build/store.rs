@@ -195,7 +195,7 @@ impl<'h> Store<'h> {
         answers.remove(0)
     }
 
-    /// Reads one picture of a partition.
+    /// Reads one snapshot of a partition.
     pub(crate) async fn load(&self, load: Load) -> Snapshot {
         let mut snapshots = self.backend.load(vec![load]).await.expect("the store answers");
         assert_eq!(snapshots.len(), 1, "one snapshot per load");

@@ -60,11 +60,12 @@ async fn first_approvals(
         state: Some(PublicState::Suspended),
         ..ExecutionFilter::default()
     };
-    let (mut first, mut cursor) = (BTreeMap::new(), None);
+    let mut first = BTreeMap::new();
+    let mut pages = engine.store().pages(Listing::Executions(suspended), PAGE_MAX);
     for _ in 0..PAGES_MAX {
-        let of = Listing::Executions(suspended.clone());
-        let mut page = engine.store().list(of, cursor, PAGE_MAX).await?;
-        cursor = page.next.take();
+        let Some(page) = pages.next().await? else {
+            return Ok(first);
+        };
         let waiting = page
             .executions()
             .into_iter()
@@ -75,11 +76,10 @@ async fn first_approvals(
                 first.pop_last();
             }
         }
-        if cursor.is_none() {
-            return Ok(first);
-        }
     }
-    tracing::warn!("too much is suspended to list all that waits for a person");
+    if !pages.is_over() {
+        tracing::warn!("too much is suspended to list all that waits for a person");
+    }
     Ok(first)
 }
 

@@ -1,14 +1,13 @@
 //! suspend and create_pending_waitpoint: waitpoints, and the tokens that open them.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::Listing;
+use ff_backend::query::{Listing, Page};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
-use ff_core::limits::PAGE_MAX;
 use ff_core::machine::Draft;
 use ff_core::machine::step::Write;
 use ff_core::machine::suspend::{self, Early, SuspendOutcome};
@@ -82,17 +81,10 @@ async fn buffered_at(engine: &Engine, waitpoint: &Waitpoint) -> Result<Option<Ve
         execution_id: waitpoint.execution_id,
         waitpoint_id: waitpoint.id,
     };
-    let (mut signals, mut after) = (Vec::new(), None);
-    loop {
-        let mut page = engine.store().list(of.clone(), after, PAGE_MAX).await?;
-        after = page.next.take();
-        let counted = |signal: &Signal| signal.buffered_after.is_some_and(|place| place < waitpoint.buffered);
-        signals.extend(page.signals().into_iter().filter(counted));
-        if after.is_none() {
-            let all = signals.len() as u64 == waitpoint.buffered;
-            return Ok(all.then_some(signals));
-        }
-    }
+    let mut signals = engine.store().list_all(of, Page::signals).await?;
+    signals.retain(|signal| signal.buffered_after.is_some_and(|before| before < waitpoint.buffered));
+    let all = signals.len() as u64 == waitpoint.buffered;
+    Ok(all.then_some(signals))
 }
 
 /// Hands out a waitpoint before suspending.

@@ -12,7 +12,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
@@ -146,11 +146,14 @@ impl Backend for FaultyBackend {
         answer.unwrap_or_else(|error| vec![Err(AppendError::Store(error)); size])
     }
 
-    async fn reserve(&self, mut ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, mut ask: Reserve) -> Result<Reservation> {
         if self.takes(Call::Reserve, |fault| matches!(fault, Fault::Partly)) {
             ask.claimants.truncate(1);
-            let handful = self.memory.reserve(ask).await?;
-            return Ok(Handful { cut: true, ..handful });
+            let reservation = self.memory.reserve(ask).await?;
+            return Ok(Reservation {
+                cut: true,
+                ..reservation
+            });
         }
         self.with_fault(Call::Reserve, self.memory.reserve(ask)).await?
     }

@@ -170,8 +170,8 @@ pub(crate) fn take(memory: &MemoryBackend, number: u128) -> Held {
         claimants: vec![claimant],
         tag: Tag(u64::from(u32::MAX) + u64::try_from(number).unwrap()),
     };
-    let handful = memory.reserve(ask).now_or_never().unwrap().unwrap();
-    let execution = &handful.tasks[0].execution;
+    let reservation = memory.reserve(ask).now_or_never().unwrap().unwrap();
+    let execution = &reservation.tasks[0].execution;
     Held {
         id: execution.id,
         fence: execution.lease().unwrap().fence(execution.attempt.as_ref().unwrap().id),

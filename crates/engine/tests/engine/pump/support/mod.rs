@@ -13,7 +13,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query, Rows};
 use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
@@ -138,7 +138,7 @@ impl Backend for Watched {
         answers
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
         self.memory.reserve(ask).await
     }
 
@@ -366,8 +366,8 @@ impl World {
             claimants: vec![self.claimant()],
             tag: Tag(self.minted.fetch_add(1, Ordering::SeqCst) + 1),
         };
-        let mut handful = self.store.memory.reserve(ask).await.unwrap();
-        handful.tasks.remove(0).execution
+        let mut reservation = self.store.memory.reserve(ask).await.unwrap();
+        reservation.tasks.remove(0).execution
     }
 
     /// Leases one execution whatever its budgets and quota say, and answers its fence.

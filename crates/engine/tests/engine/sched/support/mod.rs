@@ -16,7 +16,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query};
 use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
-use ff_backend::reserve::{Handful, Reserve};
+use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
@@ -327,7 +327,7 @@ impl Backend for Store {
         self.inner.commit(batch).await
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Handful> {
+    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
         self.enter("reserve").await?;
         self.inner.reserve(ask).await
     }
