@@ -31,7 +31,7 @@ impl Lines {
         Self::without(lines, Some(&about))
     }
 
-    fn without(lines: &[&HistoryLine], about: Option<&AboutLines>) -> rusqlite::Result<Self> {
+    fn without(lines: &[&HistoryLine], about: Option<&AboutLines<'_>>) -> rusqlite::Result<Self> {
         let mut text = String::new();
         for line in lines {
             text.push_str(&to_json(&ShortLine::of(line, about))?);

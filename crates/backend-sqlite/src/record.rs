@@ -120,7 +120,7 @@ pub(crate) fn version(row: &Row<'_>, column: usize) -> rusqlite::Result<Version>
 
 /// A record that was stored.
 pub(crate) fn from_stored<T: Stored>(text: &str) -> rusqlite::Result<T> {
-    stored::read(text.as_bytes()).map_err(corrupt)
+    stored::read(text).map_err(corrupt)
 }
 
 /// A record to be stored.

@@ -1,5 +1,7 @@
 //! Histories, oldest line first: chunks of older lines, then those that stand on the record.
 
+use std::borrow::Cow;
+
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::record::{AboutLines, HistorySubject, ShortLine};
@@ -35,7 +37,10 @@ pub(super) fn history(connection: &Connection, subject: HistorySubject, cut: &Cu
 }
 
 /// The lines on the record, and the number the next line will have. `None`: there is no record.
-fn on_record(connection: &Connection, subject: HistorySubject) -> rusqlite::Result<Option<(Chunk, u64, AboutLines)>> {
+fn on_record(
+    connection: &Connection,
+    subject: HistorySubject,
+) -> rusqlite::Result<Option<(Chunk, u64, AboutLines<'static>)>> {
     let read = |row: &Row<'_>| {
         let chunk = Chunk {
             lines: row.get(0)?,
@@ -45,10 +50,10 @@ fn on_record(connection: &Connection, subject: HistorySubject) -> rusqlite::Resu
         let lane = row.get_ref(4)?.as_str_or_null()?;
         let about = AboutLines {
             subject,
-            namespace: parse(row.get_ref(3)?.as_str()?)?,
-            lane: lane.map(parse).transpose()?,
+            namespace: Cow::Owned(parse(row.get_ref(3)?.as_str()?)?),
+            lane: lane.map(parse).transpose()?.map(Cow::Owned),
             flow_id: None,
-            kind: row.get(5)?,
+            kind: Cow::Owned(row.get(5)?),
         };
         Ok((chunk, end, about))
     };

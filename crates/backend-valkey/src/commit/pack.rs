@@ -190,7 +190,7 @@ fn beside(pack: &mut Pack, transaction: &Transaction) {
 }
 
 /// What an execution that this transaction writes says about its own lines.
-fn about_in(transaction: &Transaction, subject: HistorySubject) -> Option<AboutLines> {
+fn about_in(transaction: &Transaction, subject: HistorySubject) -> Option<AboutLines<'_>> {
     transaction.puts.iter().find_map(|put| match &put.record {
         Record::Execution(execution) if HistorySubject::Execution(execution.id) == subject => {
             Some(AboutLines::execution(execution))

@@ -1,5 +1,7 @@
 //! The feeds of partitions, oldest line first: what waits longest comes first, so that no feed keeps another waiting.
 
+use std::borrow::Cow;
+
 use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_backend::{Error, Result};
 use ff_core::limits::PAGE_MAX;
@@ -224,12 +226,13 @@ fn parse_told(partition: Partition, told: &str) -> Result<HistoryLine> {
     let given = |text: &'_ str| !text.is_empty();
     let kind = next()?.to_owned();
     let flow = next()?;
+    let lane = given(lane).then(|| LaneId::parse(lane)).transpose();
     let about = AboutLines {
         subject,
-        namespace: unescaped(namespace)?,
-        lane: given(lane).then(|| LaneId::parse(lane)).transpose().map_err(corrupt)?,
+        namespace: Cow::Owned(unescaped(namespace)?),
+        lane: lane.map_err(corrupt)?.map(Cow::Owned),
         flow_id: given(flow).then(|| flow.parse()).transpose().map_err(corrupt)?,
-        kind,
+        kind: Cow::Owned(kind),
     };
     Ok(document::<ShortLine<'_>>(next()?)?.whole(&about))
 }

@@ -19,7 +19,7 @@ const READS_MAX: usize = 4;
 /// Lines of a history from a number on.
 struct Lines {
     /// What they are about.
-    about: AboutLines,
+    record: Record,
     /// How many were ever told.
     told: u64,
     first: u64,
@@ -60,14 +60,9 @@ async fn read(
     let Some((record, _)) = record(&key, fields, reader.now().unwrap_or_default())? else {
         return Ok(None);
     };
-    let about = match &record {
-        Record::Execution(execution) => AboutLines::execution(execution),
-        Record::Flow(flow) => AboutLines::flow(flow),
-        _ => return Ok(None),
-    };
     let told = lines.next().unwrap_or(Value::Nil);
     Ok(Some(Lines {
-        about,
+        record,
         told: optional_text(&told)?.map_or(Ok(0), |_| number(&told))?,
         first,
         found: lines.collect(),
@@ -83,10 +78,15 @@ fn home_of(reader: &Reader<'_>, subject: HistorySubject) -> (Partition, RecordKe
 
 impl Lines {
     fn page(&self, cut: &Cut) -> Found {
+        let about = match &self.record {
+            Record::Execution(execution) => AboutLines::execution(execution),
+            Record::Flow(flow) => AboutLines::flow(flow),
+            _ => return Ok((Rows::History(Vec::new()), None)),
+        };
         let mut rows = Vec::new();
         for line in &self.found {
             if let Some(text) = optional_text(line)? {
-                rows.push(document::<ShortLine<'_>>(text)?.whole(&self.about));
+                rows.push(document::<ShortLine<'_>>(text)?.whole(&about));
             }
         }
         let last = self.first.saturating_add(cut.limit as u64) - 1;

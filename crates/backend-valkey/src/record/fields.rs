@@ -53,12 +53,17 @@ pub(crate) fn body(record: &Record) -> String {
 
 /// An execution that was stored.
 pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
-    stored::read(body).map_err(corrupt)
+    stored::read(text(body)?).map_err(corrupt)
+}
+
+/// All of it is looked at once, which is cheaper than each text in it.
+fn text(body: &[u8]) -> Result<&str> {
+    str::from_utf8(body).map_err(corrupt)
 }
 
 /// The record with this key, from its body and the claim beside it.
 pub(crate) fn decode(key: &RecordKey, body: &[u8], claim: &str) -> Result<Record> {
-    let record = stored::read_record(key, body).map_err(corrupt)?;
+    let record = stored::read_record(key, text(body)?).map_err(corrupt)?;
     Ok(match (record, Claim::parse(claim)?) {
         (Record::Execution(execution), Some(claim)) => Record::from(claim.apply(&execution)),
         (record, _) => record,

@@ -40,7 +40,7 @@ fn later(record: &Record) -> Option<Record> {
     }
     let text = document.to_string();
     let marked = format!("{{\"format\":{},{}", FORMAT + 1, &text[1..]);
-    let read = read_record(&key, marked.as_bytes()).expect("what is not known is not refused");
+    let read = read_record(&key, &marked).expect("what is not known is not refused");
     (!matches!(record, Record::Gate(_))).then_some(read)
 }
 

@@ -11,40 +11,40 @@ use crate::time::Timestamp;
 
 /// What the lines of a record are about, as far as they do not say otherwise.
 #[derive(Clone, Debug)]
-pub struct AboutLines {
+pub struct AboutLines<'r> {
     /// Whose they are.
     pub subject: HistorySubject,
     /// The tenant.
-    pub namespace: Namespace,
+    pub namespace: Cow<'r, Namespace>,
     /// The execution's queue.
-    pub lane: Option<LaneId>,
+    pub lane: Option<Cow<'r, LaneId>>,
     /// The flow the execution belongs to, where that can be told from the record for all of its lines.
     pub flow_id: Option<FlowId>,
     /// The execution's or flow's kind.
-    pub kind: String,
+    pub kind: Cow<'r, str>,
 }
 
-impl AboutLines {
+impl<'r> AboutLines<'r> {
     /// What the lines of an execution are about.
-    pub fn execution(execution: &Execution) -> Self {
+    pub fn execution(execution: &'r Execution) -> Self {
         let definition = &execution.definition;
         Self {
             subject: HistorySubject::Execution(execution.id),
-            namespace: definition.namespace.clone(),
-            lane: Some(definition.lane.clone()),
+            namespace: Cow::Borrowed(&definition.namespace),
+            lane: Some(Cow::Borrowed(&definition.lane)),
             flow_id: definition.flow,
-            kind: definition.kind.as_str().to_owned(),
+            kind: Cow::Borrowed(definition.kind.as_str()),
         }
     }
 
     /// What the lines of a flow are about.
-    pub fn flow(flow: &Flow) -> Self {
+    pub fn flow(flow: &'r Flow) -> Self {
         Self {
             subject: HistorySubject::Flow(flow.id),
-            namespace: flow.namespace.clone(),
+            namespace: Cow::Borrowed(&flow.namespace),
             lane: None,
             flow_id: None,
-            kind: flow.kind.as_str().to_owned(),
+            kind: Cow::Borrowed(flow.kind.as_str()),
         }
     }
 }
@@ -91,14 +91,15 @@ mod present {
 
 impl<'l> ShortLine<'l> {
     /// A line without what `about` says; with everything, where nothing does.
-    pub fn of(line: &'l HistoryLine, about: Option<&AboutLines>) -> Self {
-        let says = |same: fn(&HistoryLine, &AboutLines) -> bool| about.is_some_and(|about| same(line, about));
+    pub fn of(line: &'l HistoryLine, about: Option<&AboutLines<'_>>) -> Self {
+        let differs = |same: fn(&HistoryLine, &AboutLines<'_>) -> bool| !about.is_some_and(|about| same(line, about));
+        let lane = line.lane.as_ref().map(Cow::Borrowed);
         Self {
-            namespace: (!says(|line, about| line.namespace == about.namespace))
+            namespace: differs(|line, about| line.namespace == *about.namespace)
                 .then_some(Cow::Borrowed(&line.namespace)),
-            lane_id: (!says(|line, about| line.lane == about.lane)).then_some(line.lane.as_ref().map(Cow::Borrowed)),
-            flow_id: (!says(|line, about| line.flow_id == about.flow_id)).then_some(line.flow_id),
-            kind: (!says(|line, about| line.kind == about.kind)).then_some(Cow::Borrowed(&line.kind)),
+            lane_id: differs(|line, about| line.lane.as_ref() == about.lane.as_deref()).then_some(lane),
+            flow_id: differs(|line, about| line.flow_id == about.flow_id).then_some(line.flow_id),
+            kind: differs(|line, about| line.kind == about.kind).then_some(Cow::Borrowed(&line.kind)),
             at: line.at,
             what: line.what,
             actor: Cow::Borrowed(&line.actor),
@@ -109,15 +110,18 @@ impl<'l> ShortLine<'l> {
     }
 
     /// The whole line.
-    pub fn whole(self, about: &AboutLines) -> HistoryLine {
+    pub fn whole(self, about: &AboutLines<'_>) -> HistoryLine {
         HistoryLine {
             subject: about.subject,
-            namespace: self.namespace.map_or_else(|| about.namespace.clone(), Cow::into_owned),
-            lane: self
-                .lane_id
-                .map_or_else(|| about.lane.clone(), |lane| lane.map(Cow::into_owned)),
+            namespace: self
+                .namespace
+                .map_or_else(|| (*about.namespace).clone(), Cow::into_owned),
+            lane: match self.lane_id {
+                Some(lane) => lane.map(Cow::into_owned),
+                None => about.lane.as_deref().cloned(),
+            },
             flow_id: self.flow_id.unwrap_or(about.flow_id),
-            kind: self.kind.map_or_else(|| about.kind.clone(), Cow::into_owned),
+            kind: self.kind.map_or_else(|| about.kind.to_string(), Cow::into_owned),
             at: self.at,
             what: self.what,
             actor: self.actor.into_owned(),

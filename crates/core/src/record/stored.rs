@@ -24,7 +24,7 @@ use crate::keyring::KeyRing;
 pub const FORMAT: u64 = 1;
 
 const MARK: &str = "format";
-const MARKED: &[u8] = br#"{"format":"#;
+const MARKED: &str = r#"{"format":"#;
 
 /// What is stored as a document of its own.
 pub trait Stored: Serialize + DeserializeOwned {
@@ -121,11 +121,11 @@ impl Carried {
 /// # Errors
 ///
 /// When the text is no such document.
-pub fn read<T: Stored>(text: &[u8]) -> serde_json::Result<T> {
+pub fn read<T: Stored>(text: &str) -> serde_json::Result<T> {
     if !text.starts_with(MARKED) {
-        return serde_json::from_slice(text);
+        return serde_json::from_str(text);
     }
-    read_value(serde_json::from_slice(text)?)
+    read_value(serde_json::from_str(text)?)
 }
 
 /// The text a document is stored as.
@@ -213,7 +213,7 @@ pub fn write_record(record: &Record) -> serde_json::Result<String> {
 /// # Errors
 ///
 /// When the text is no such record.
-pub fn read_record(key: &RecordKey, text: &[u8]) -> serde_json::Result<Record> {
+pub fn read_record(key: &RecordKey, text: &str) -> serde_json::Result<Record> {
     Ok(match key {
         RecordKey::Execution(_) => Record::Execution(Box::new(read(text)?)),
         RecordKey::Attempt(id, _) => Record::Attempt(*id, Box::new(read(text)?)),
@@ -222,7 +222,7 @@ pub fn read_record(key: &RecordKey, text: &[u8]) -> serde_json::Result<Record> {
         RecordKey::SignalKey(..) => Record::SignalKey(read(text)?),
         RecordKey::SubmissionKey(..) => Record::SubmissionKey(read(text)?),
         RecordKey::Flow(_) => Record::Flow(Box::new(read(text)?)),
-        RecordKey::Gate(_) => Record::Gate(serde_json::from_slice(text)?),
+        RecordKey::Gate(_) => Record::Gate(serde_json::from_str(text)?),
         RecordKey::Edge(_) => Record::Edge(Box::new(read(text)?)),
     })
 }

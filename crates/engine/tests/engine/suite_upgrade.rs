@@ -48,7 +48,7 @@ impl Upgrading {
         add(&mut document);
         let text = document.to_string();
         let marked = format!("{{\"format\":{},{}", FORMAT + 1, &text[1..]);
-        let record = read_record(&key, marked.as_bytes()).unwrap();
+        let record = read_record(&key, &marked).unwrap();
         Put { record, ..put }
     }
 

@@ -95,7 +95,7 @@ const fn kind(record: &Record) -> &'static str {
 /// Reads a document as what its name says, and writes it again.
 fn rewritten(name: &str, text: &str) -> Value {
     fn again<T: Stored>(text: &str) -> String {
-        let read: T = stored::read(text.as_bytes()).expect("it was stored");
+        let read: T = stored::read(text).expect("it was stored");
         stored::write(&read).expect("it can be stored again")
     }
     let text = match name.rsplit_once('-').map_or(name, |(kind, _)| kind) {
