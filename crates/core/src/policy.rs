@@ -20,40 +20,40 @@ pub struct Policy {
     /// Absent: a failed attempt is never retried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_policy: Option<RetryPolicy>,
-    /// Limits on running time.
+    /// Limits on running time; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_policy: Option<TimeoutPolicy>,
     /// Defaults for suspensions that name no timeout of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension_policy: Option<SuspensionPolicy>,
-    /// Providers and models to fall back to, one further with each retry.
+    /// Providers and models to fall back to, one further with each retry; absent: workers are told none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_policy: Option<FallbackPolicy>,
-    /// Reclaims before the execution fails with `max_reclaims_exceeded`.
+    /// Reclaims before the execution fails with `max_reclaims_exceeded`; absent: 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_reclaim_count: Option<u32>,
-    /// How often the execution may be replayed.
+    /// How often the execution may be replayed; absent: 10 times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_replay_count: Option<u32>,
-    /// Budgets that must be open for it to be claimed.
+    /// Budgets of its namespace that must be open for it to be claimed, at most 16.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub budget_ids: BTreeSet<BudgetId>,
-    /// The quota its leases count against.
+    /// The quota of its namespace that its leases count against; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota_policy_id: Option<QuotaPolicyId>,
-    /// What a worker must offer.
+    /// What a worker must offer; absent: any worker of its lane will do.
     #[serde(skip_serializing_if = "RoutingRequirements::is_empty")]
     pub routing_requirements: RoutingRequirements,
-    /// How long its idempotency key, signals and usage reports are recognised.
+    /// How long its idempotency key, signals and usage reports are recognised, from the first use; absent: 24 h.
     #[serde(rename = "dedup_window_ms", skip_serializing_if = "Option::is_none")]
     pub dedup_window: Option<Duration>,
-    /// How much of each attempt's output is kept.
+    /// How much of each attempt's output is kept; absent: the last 10,000 frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_policy: Option<StreamPolicy>,
-    /// How long it is kept once terminal.
+    /// How long it is kept once terminal; absent: 24 h. Members are kept as long as their flow.
     #[serde(rename = "retention_ms", skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
-    /// Signals it accepts in its whole life, besides a person's decisions.
+    /// Signals it accepts in its whole life, besides a person's decisions; at most 10,000, which is also the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_signals_per_execution: Option<u32>,
 }
@@ -62,9 +62,9 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RetryPolicy {
-    /// Retries after the first attempt.
+    /// Retries after the first attempt; absent: 3. A replay starts counting again.
     pub max_retries: u32,
-    /// The pause before each retry.
+    /// The pause before each retry; absent: 1 s, doubled each time up to 60 s.
     pub backoff: Backoff,
     /// Which failures are retried; absent: all but `permanent` and `cancelled`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,22 +87,22 @@ impl Default for RetryPolicy {
 pub enum Backoff {
     /// The same pause every time.
     Fixed {
-        /// The pause.
+        /// How long it is; 0 retries at once.
         #[serde(rename = "delay_ms")]
         delay: Duration,
     },
     /// A pause that grows with every retry.
     Exponential {
-        /// Before the first retry.
+        /// The pause before the first retry, at most `max_delay_ms`; absent: 1 s.
         #[serde(rename = "initial_delay_ms", default = "default_initial_delay")]
         initial_delay: Duration,
-        /// Never longer than this.
+        /// No pause is longer than this; absent: 60 s.
         #[serde(rename = "max_delay_ms", default = "default_max_delay")]
         max_delay: Duration,
-        /// Factor from one pause to the next, at least 1.
+        /// Factor from one pause to the next, 1 to 1,000; absent: 2.
         #[serde(default = "default_multiplier")]
         multiplier: f64,
-        /// Shortens each pause to a random 50–100 % of itself.
+        /// Shortens each pause to a random 50–100 % of itself; absent: no.
         #[serde(default)]
         jitter: bool,
     },
@@ -135,10 +135,10 @@ impl Default for Backoff {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimeoutPolicy {
-    /// Leased time one attempt may use.
+    /// Leased time one attempt may use, more than 0; then it fails with category `timeout`, which may be retried.
     #[serde(rename = "attempt_timeout_ms", skip_serializing_if = "Option::is_none")]
     pub attempt_timeout: Option<Duration>,
-    /// Time from submission to the end, whatever happens in between.
+    /// Time from submission, or replay, to the end, whatever happens in between: more than 0; then it expires.
     #[serde(rename = "execution_deadline_ms", skip_serializing_if = "Option::is_none")]
     pub execution_deadline: Option<Duration>,
 }
@@ -147,10 +147,10 @@ pub struct TimeoutPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SuspensionPolicy {
-    /// Timeout of a suspension that gives none.
+    /// Timeout of a suspension that gives none, from its start; absent: it waits without end.
     #[serde(rename = "default_timeout_ms", skip_serializing_if = "Option::is_none")]
     pub default_timeout: Option<Duration>,
-    /// What happens at that timeout.
+    /// What happens at the timeout of a suspension that does not say; absent: `fail`, or for `timeout_only` to go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_behavior: Option<TimeoutBehavior>,
 }
@@ -158,16 +158,16 @@ pub struct SuspensionPolicy {
 /// An ordered list of alternatives; each retry moves one further, the last repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FallbackPolicy {
-    /// At least one tier.
+    /// The alternatives in the order they are used, 1 to 64.
     pub tiers: Vec<FallbackTier>,
 }
 
 /// One alternative the worker is told to use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FallbackTier {
-    /// Who runs the model.
+    /// Who runs the model, 1 to 256 bytes; the engine only hands it to the worker.
     pub provider: String,
-    /// Which model.
+    /// Which model, 1 to 256 bytes; the engine only hands it to the worker.
     pub model: String,
     /// Replaces the attempt timeout while this tier is current.
     #[serde(rename = "timeout_ms", default, skip_serializing_if = "Option::is_none")]
@@ -178,7 +178,7 @@ pub struct FallbackTier {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoutingRequirements {
-    /// All of these, by one worker.
+    /// All of these must be offered by one worker; up to 256 tokens.
     pub required_capabilities: CapabilitySet,
 }
 
@@ -192,9 +192,9 @@ impl RoutingRequirements {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamPolicy {
-    /// Frames kept; older ones are trimmed.
+    /// Frames kept, at least 1; older ones are trimmed. Absent: 10,000.
     pub retention_maxlen: u32,
-    /// Frames older than this are trimmed.
+    /// Frames older than this are trimmed; absent: age does not matter.
     #[serde(rename = "retention_ttl_ms", skip_serializing_if = "Option::is_none")]
     pub retention_ttl: Option<Duration>,
 }

@@ -15,18 +15,18 @@ use crate::wire;
 pub struct CreateBudget {
     /// Its id; minted when absent.
     pub budget_id: Option<BudgetId>,
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// What it is for, in the user's words.
+    /// What it is for, in the user's words: up to 256 bytes.
     #[serde(default)]
     pub scope: String,
-    /// Limits by dimension.
+    /// Limits by dimension, up to 64 of them; others are counted without a limit.
     pub dimensions: BTreeMap<Dimension, Limits>,
-    /// How often usage starts again from zero; absent: never by itself.
+    /// How often usage starts again from zero, at least 1 s; absent: never by itself.
     #[serde(rename = "reset_interval_ms")]
     pub reset_interval: Option<Duration>,
-    /// What a hard breach does to executions that run.
+    /// What a hard breach does to executions that run; absent: `block`.
     #[serde(default)]
     pub on_hard_limit: OnHardLimit,
 }
@@ -44,7 +44,7 @@ pub enum BudgetCreated {
 /// A budget that is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedBudget {
-    /// Its id.
+    /// As given, or minted: what policies and usage reports name it by.
     pub budget_id: BudgetId,
     /// New, or there before.
     #[serde(rename = "status")]
@@ -54,11 +54,11 @@ pub struct CreatedBudget {
 /// Charges usage without a lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChargeBudget {
-    /// How much, by dimension.
+    /// What was spent, by dimension: 1 to 64 of them, in the units of their limits.
     pub deltas: BTreeMap<Dimension, u64>,
-    /// Makes repeated reports one.
+    /// Makes repeated reports to this budget one for 24 h, whoever sends them.
     pub dedup_key: Option<IdempotencyKey>,
-    /// Makes repeated requests one.
+    /// Makes repeated requests one for 24 h; looked at only without a `dedup_key`.
     pub request_id: Option<RequestId>,
 }
 
@@ -83,7 +83,7 @@ pub enum Updated {
 /// Starts usage again from zero. The rhythm of periodic resets stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResetBudget {
-    /// Makes repeated requests one.
+    /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
 }
 
@@ -117,16 +117,16 @@ pub enum Reported {
     Ok,
     /// Recorded; at least one dimension is above its soft limit, none above its hard limit.
     SoftBreach {
-        /// The first of them.
+        /// The first of them by name; its fields stand beside the status.
         first: Excess,
-        /// Every one of them.
+        /// Every dimension of this report that is above its soft limit.
         all: Vec<Excess>,
     },
     /// Recorded, because it is spent; at least one dimension is above its hard limit.
     HardBreach {
-        /// The first of them.
+        /// The first of them by name; its fields stand beside the status.
         first: Excess,
-        /// Every one of them.
+        /// Every dimension of this report that is above its hard limit.
         all: Vec<Excess>,
     },
     /// Recorded before under the same identity.
@@ -192,22 +192,22 @@ impl TryFrom<ReportedForm> for Reported {
 /// A budget as it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetView {
-    /// Its name.
+    /// What policies and usage reports name it by.
     pub budget_id: BudgetId,
-    /// The tenant.
+    /// The tenant whose executions it limits.
     pub namespace: Namespace,
-    /// What it is for.
+    /// What it is for, in the words of whoever created it.
     pub scope: String,
     /// Usage and limits of every dimension that has either.
     pub dimensions: BTreeMap<Dimension, DimensionView>,
-    /// How often usage starts again from zero.
+    /// How often usage starts again from zero; absent: never by itself.
     #[serde(rename = "reset_interval_ms")]
     pub reset_interval: Option<Duration>,
     /// What a hard breach does to executions that run.
     pub on_hard_limit: OnHardLimit,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The next periodic reset.
+    /// The next periodic reset; absent when there is none.
     pub next_reset_at: Option<Timestamp>,
     /// Moves whenever blocked work may have become admissible.
     pub generation: u64,
@@ -215,11 +215,11 @@ pub struct BudgetView {
     pub soft_breaches: u64,
     /// Reports that passed a hard limit.
     pub hard_breaches: u64,
-    /// The last of either.
+    /// The last report that passed a limit, soft or hard.
     pub last_breach: Option<Breach>,
     /// Why running executions are being stopped, while they are.
     pub stop_pending: Option<String>,
-    /// Whether it admits work.
+    /// Whether it admits new work, and if not, which limit is in the way.
     pub state: BudgetState,
 }
 
@@ -228,7 +228,7 @@ pub struct BudgetView {
 pub struct DimensionView {
     /// What was spent since the last reset.
     pub usage: u64,
-    /// Its limits.
+    /// What usage is compared with; absent limits are none.
     #[serde(rename = "..limits")]
     pub limits: Limits,
 }
@@ -237,9 +237,9 @@ pub struct DimensionView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetState {
-    /// It does.
+    /// Every dimension is below its hard limit: work is admitted.
     Open,
-    /// This hard limit is reached.
+    /// This hard limit is reached: nothing is admitted before a reset or a higher limit.
     Closed(Excess),
     /// It was deleted and limits nothing.
     Deleted,

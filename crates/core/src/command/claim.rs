@@ -26,22 +26,22 @@ use crate::wire;
 /// Asks for one grant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimForWorker {
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// The lane.
+    /// The queue to take it from; `default` unless given.
     #[serde(default = "LaneId::default_lane")]
     pub lane: LaneId,
-    /// Who will run it.
+    /// Who will run it; only this worker can redeem the grant.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// In which process slot.
+    /// In which process slot of that worker.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// What it offers.
+    /// What it offers, up to 256 tokens: it is handed only what requires nothing else.
     #[serde(default)]
     pub capabilities: CapabilitySet,
-    /// How long the grant lasts; absent: 5 s.
+    /// How long the grant lasts, 1 ms to 60 s; absent: 5 s.
     #[serde(rename = "grant_ttl_ms")]
     pub grant_ttl: Option<Duration>,
 }
@@ -49,26 +49,26 @@ pub struct ClaimForWorker {
 /// A signed permit to take a lease on one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssuedGrant {
-    /// On which one.
+    /// The execution it is for.
     pub execution_id: ExecutionId,
-    /// The permit.
+    /// The signed permit; it can be redeemed once.
     pub grant: SignedGrant,
-    /// When it lapses.
+    /// When it lapses, and the execution goes back to its queue.
     pub expires_at: Timestamp,
 }
 
 /// Turns a grant into a lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedeemGrant {
-    /// The permit.
+    /// The signed permit as it was issued.
     pub grant: SignedGrant,
-    /// Who redeems it.
+    /// Who redeems it: the worker it was issued to.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// In which process slot.
+    /// In which process slot: the one it was issued to.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// How long the lease lasts between renewals; absent: 30 s.
+    /// How long the lease lasts between renewals, 1 s to 24 h; absent: 30 s.
     #[serde(rename = "lease_ttl_ms")]
     pub lease_ttl: Option<Duration>,
 }
@@ -76,21 +76,21 @@ pub struct RedeemGrant {
 /// Asks for tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// Who will run them.
+    /// The logical worker that will run them, as reads show it.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// In which process slot.
+    /// In which process slot of that worker.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// Which start of the process, when it registered with one.
+    /// Which start of the process, when it registered with one; refused while another one has this slot.
     pub incarnation: Option<Incarnation>,
-    /// What is wanted.
+    /// Which tasks, how many, and for how long.
     #[serde(rename = "..want")]
     pub want: Want,
-    /// How long to wait for the first task, at most 30 s.
+    /// How long to wait for the first task, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
@@ -98,18 +98,18 @@ pub struct Claim {
 /// What a worker can take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Want {
-    /// From which lanes, at least one.
+    /// From which lanes, 1 to 1,000.
     pub lanes: Vec<LaneId>,
-    /// In which order they are tried.
+    /// In which order they are tried; absent: `round_robin`.
     #[serde(default)]
     pub lane_order: LaneOrder,
-    /// What the worker offers.
+    /// What the worker offers, up to 256 tokens: it is handed only what requires nothing else.
     #[serde(default)]
     pub capabilities: CapabilitySet,
-    /// At most this many tasks.
+    /// At most this many tasks, up to 1,000; absent: 1. Only an exchange may want 0.
     #[serde(default = "one")]
     pub max: usize,
-    /// How long the leases last between renewals; absent: 30 s.
+    /// How long the leases last between renewals, 1 s to 24 h; absent: 30 s. At most 10 s before the first renewal.
     #[serde(rename = "lease_ttl_ms")]
     pub lease_ttl: Option<Duration>,
 }
@@ -141,16 +141,16 @@ pub struct OmittedInput {
 /// A leased execution with all a worker needs to run it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// What to run.
+    /// What to run, and what every call about it names.
     pub execution_id: ExecutionId,
-    /// The tenant.
+    /// The tenant it was submitted for.
     pub namespace: Namespace,
     /// The lane it came from.
     #[serde(rename = "lane_id")]
     pub lane: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
-    /// What it works on.
+    /// The bytes it was submitted with.
     #[serde(rename = "input:bytes")]
     pub input: Payload,
     /// Results of its upstreams, by the name its dependencies gave them.
@@ -163,27 +163,27 @@ pub struct Task {
     /// Results that did not fit, by name: the holder reads each of them under its fence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs_omitted: Vec<OmittedInput>,
-    /// The user's labels.
+    /// The user's labels, as they were when it was claimed.
     #[serde(default)]
     pub tags: Tags,
-    /// The flow it belongs to.
+    /// The flow it is a member of, if any.
     pub flow_id: Option<FlowId>,
-    /// Which run this is.
+    /// Which run this is, from 0. Going on after a suspension, delay or release is the same run.
     pub attempt_index: u32,
     /// Why this run started.
     pub attempt_kind: AttemptKind,
-    /// Proof of the lease.
+    /// Proof of the lease, which every call about the task shows. It holds a secret: do not log it.
     #[serde(rename = "..fence")]
     pub fence: Fence,
-    /// When the lease ends unless renewed.
+    /// When the lease ends unless renewed, on the store's clock.
     pub expires_at: Timestamp,
-    /// When the execution expires.
+    /// When the execution expires, whoever runs it; absent: never.
     pub deadline_at: Option<Timestamp>,
-    /// The fallback tier to use.
+    /// The provider and model to use; absent without a fallback policy.
     pub tier: Option<FallbackTier>,
     /// What ended its last suspension, when it goes on after one: the same attempt, a retry or a reclaim.
     pub resumed: Option<ResumedWith>,
-    /// The store's time.
+    /// The store's time, to compare the other times with.
     #[serde(rename = "server_time")]
     pub now: Timestamp,
 }
@@ -200,32 +200,32 @@ pub struct ResumedWith {
 /// One turn of a remote worker's loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// Who speaks.
+    /// The logical worker that speaks, as reads show it.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// In which process slot.
+    /// In which process slot of that worker.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// Which start of the process.
+    /// Which start of the process; it may want no tasks while another one has this slot.
     pub incarnation: Incarnation,
-    /// What it finished.
+    /// Tasks it lets go. All four lists together have at most 1,000 entries.
     #[serde(default)]
     pub finished: Vec<On<ExecutionId, Finish>>,
-    /// Which leases it keeps.
+    /// Leases it keeps.
     #[serde(default)]
     pub renew: Vec<On<ExecutionId, Renew>>,
-    /// Output of its tasks.
+    /// Output of its tasks, appended in this order.
     #[serde(default)]
     pub frames: Vec<On<ExecutionId, AppendFrame>>,
-    /// Usage of its tasks.
+    /// What its tasks spent, for their budgets.
     #[serde(default)]
     pub usage: Vec<On<ExecutionId, ReportUsage>>,
     /// What it can take; absent: nothing.
     pub want: Option<Want>,
-    /// How long to wait for the first task, at most 30 s.
+    /// How long to wait for the first task, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
@@ -233,13 +233,13 @@ pub struct Exchange {
 /// How a worker lets a task go: an operation under its own name, with the fields that it has when it is called alone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finish {
-    /// The work is done.
+    /// The work is done: the execution ends as a success.
     Complete(Complete),
-    /// The attempt failed.
+    /// The attempt failed: the policy decides on a retry.
     Fail(Fail),
-    /// Given back.
+    /// Given back: the same attempt goes on with the next claim.
     Release(Release),
-    /// Go on later.
+    /// Go on later, in the same attempt.
     Delay(DelayUntil),
     /// Go on when the dependencies hold.
     WaitChildren(WaitChildren),
@@ -278,9 +278,9 @@ pub struct Exchanged {
     /// What became of each usage report, in order.
     #[serde(with = "wire::answers")]
     pub usage: Vec<Result<Reported, Rejection>>,
-    /// New tasks.
+    /// New tasks, each under a lease of its own; at most as many as were wanted.
     pub tasks: Vec<Task>,
-    /// The store's time.
+    /// The store's time, to compare expiries with.
     pub server_time: Timestamp,
 }
 
@@ -312,11 +312,11 @@ pub enum FinishedOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RenewedForm", into = "RenewedForm")]
 pub struct RenewedLease {
-    /// Of which execution.
+    /// The execution the lease is on.
     pub execution_id: ExecutionId,
     /// When the lease ends now, or why it could not be kept.
     pub expires_at: Result<Timestamp, Rejection>,
-    /// The engine asks the worker to stop.
+    /// Set while the worker is asked to stop, because a budget is used up.
     pub stop_requested: Option<StopRequest>,
 }
 

@@ -13,18 +13,18 @@ use crate::wire;
 /// Creates a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreateFlow {
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// What kind of graph it is.
+    /// What kind of graph it is, in the user's words; listings and events can be filtered by it.
     pub flow_kind: FlowKind,
-    /// The user's labels.
+    /// The user's labels, up to 64: keys match `[a-z][a-z0-9_.-]{0,127}`, values have up to 1 KiB.
     #[serde(default)]
     pub tags: Tags,
     /// How long it is kept after its last member ended; absent: 24 h.
     #[serde(rename = "retention_ms")]
     pub retention: Option<Retention>,
-    /// Whether its members may run at once.
+    /// Whether its members may run at once; absent: `open`.
     #[serde(default)]
     pub assembly: Assembly,
 }
@@ -34,7 +34,7 @@ pub struct CreateFlow {
 pub struct CreateFlowWith {
     /// Its id; minted when absent.
     pub flow_id: Option<FlowId>,
-    /// What it is.
+    /// What it is; another definition under the same id is refused.
     #[serde(rename = "..definition")]
     pub definition: CreateFlow,
 }
@@ -42,7 +42,7 @@ pub struct CreateFlowWith {
 /// A flow that is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedFlow {
-    /// Its id.
+    /// As given, or minted: what members are added to.
     pub flow_id: FlowId,
     /// New, or there before.
     #[serde(rename = "status")]
@@ -56,7 +56,7 @@ pub enum Assembly {
     /// Members run as they come.
     #[default]
     Open,
-    /// Nothing runs before the flow is opened.
+    /// Nothing runs before the flow is opened; one left unopened is deleted after 1 h.
     Assembling,
 }
 
@@ -84,11 +84,11 @@ wire::repeatable!(Opened, "opened");
 /// Cancels or seals a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelFlow {
-    /// Why.
+    /// For a person, up to 4 KiB; kept with the flow and in its history.
     pub reason: String,
     /// What happens to its members.
     pub policy: CancelFlowPolicy,
-    /// How long the answer may wait until every member was reached, at most 30 s.
+    /// How long the answer may wait until every member was reached, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
@@ -96,7 +96,7 @@ pub struct CancelFlow {
 /// What became of a flow's cancellation, with some of the members it concerned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberCancellation {
-    /// What became of it.
+    /// What became of it; its fields stand beside the members.
     #[serde(rename = "..cancelled")]
     pub cancelled: FlowCancelled,
     /// Members, at most 1,000 of them.
@@ -114,7 +114,7 @@ pub struct FlowCancelled {
     pub policy: CancelFlowPolicy,
     /// The reason of the first call.
     pub reason: String,
-    /// Members it had then.
+    /// Members the flow had at the first call, ended ones included.
     pub member_count: u64,
 }
 
@@ -135,12 +135,12 @@ pub enum CancelProgress {
 pub enum Joined {
     /// It is a member now.
     Added {
-        /// Members the flow has.
+        /// Members the flow has, with this one.
         node_count: u64,
     },
     /// It was a member before.
     AlreadyMember {
-        /// Members the flow has.
+        /// Members the flow has, with this one.
         node_count: u64,
     },
 }
@@ -150,18 +150,18 @@ pub enum Joined {
 pub struct StageDependencyEdge {
     /// Its id; derived from the pair when absent.
     pub edge_id: Option<EdgeId>,
-    /// What must end first.
+    /// The member that must end first.
     pub upstream: ExecutionId,
-    /// What waits.
+    /// The member that waits.
     pub downstream: ExecutionId,
-    /// Which end counts.
+    /// Which end of the upstream counts as success; absent: `success_only`.
     #[serde(default)]
     pub dependency_kind: DependencyKind,
-    /// The name under which the upstream's result is handed over.
+    /// The name under which the upstream's result is handed over; absent: it is not.
     pub data_passing_ref: Option<DataRef>,
-    /// Only if the graph has not changed since this revision.
+    /// Only if the graph has not changed since this revision; else `stale_graph_revision`.
     pub expected_graph_revision: Option<u64>,
-    /// Whether it counts at once.
+    /// Whether it counts at once; absent: yes. Otherwise it must be applied in a call of its own.
     #[serde(default = "yes")]
     pub apply: bool,
 }
@@ -173,7 +173,7 @@ fn yes() -> bool {
 /// A staged dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staged {
-    /// Its id.
+    /// As given, or derived from the pair: what applying it names.
     pub edge_id: EdgeId,
     /// The revision of the graph it made.
     pub graph_revision: u64,
@@ -195,23 +195,23 @@ pub enum Applied {
 /// Makes an execution a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddExecution {
-    /// Which one.
+    /// An execution of the flow's partition that is in no other flow.
     pub execution_id: ExecutionId,
 }
 
 /// Makes a staged dependency count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApplyDependency {
-    /// Which one.
+    /// The edge, as staging it answered.
     pub edge_id: EdgeId,
 }
 
 /// Says how the inbound edges of a member join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetEdgeGroupPolicy {
-    /// Of which member.
+    /// The member the edges lead to.
     pub execution_id: ExecutionId,
-    /// How.
+    /// How they join. It is fixed once an edge was applied.
     pub policy: EdgeGroupPolicy,
 }
 
@@ -221,13 +221,13 @@ pub struct FlowGraph {
     /// The flow, which is created if it is not there.
     #[serde(rename = "..flow")]
     pub flow: CreateFlowWith,
-    /// New members.
+    /// New members, 1 to 1,000; a larger graph is sent in parts.
     #[serde(default)]
     pub members: Vec<GraphMember>,
-    /// Dependencies of the new members.
+    /// Dependencies of the new members, at most 10,000.
     #[serde(default)]
     pub edges: Vec<GraphEdge>,
-    /// Whether the graph is whole with this part, and its members may run.
+    /// Whether the graph is whole with this part, and its members may run; absent: yes.
     #[serde(default = "yes")]
     pub open: bool,
 }
@@ -235,7 +235,7 @@ pub struct FlowGraph {
 /// A graph, or a part of one, that is there now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphCreated {
-    /// The flow.
+    /// The flow they are members of, as given or minted.
     pub flow_id: FlowId,
     /// The executions of the part, in its order.
     pub execution_ids: Vec<ExecutionId>,
@@ -254,21 +254,21 @@ pub struct GraphMember {
 /// One dependency of a graph. Its downstream is a member of the same part; its upstream may be of an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphEdge {
-    /// Name of what must end first.
+    /// Key of the member that must end first.
     pub upstream: String,
-    /// Name of what waits.
+    /// Key of the member that waits.
     pub downstream: String,
-    /// Which end counts.
+    /// Which end of the upstream counts as success; absent: `success_only`.
     #[serde(default)]
     pub dependency_kind: DependencyKind,
-    /// The name under which the upstream's result is handed over.
+    /// The name under which the upstream's result is handed over; absent: it is not.
     pub data_passing_ref: Option<DataRef>,
 }
 
 /// Reopens a terminal execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayExecution {
-    /// Makes repeated requests one.
+    /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
 }
 
@@ -286,7 +286,7 @@ wire::repeatable!(Replayed, "replayed");
 /// Goes on when the dependencies hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitChildren {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
 }

@@ -8,11 +8,11 @@ use crate::name::{LaneId, Namespace};
 /// Says what a lane accepts and hands out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetLaneState {
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// Which lane; created if nobody has used it.
     pub lane_id: LaneId,
-    /// From now on.
+    /// What it accepts and hands out from now on; running work goes on.
     pub state: LaneState,
 }

@@ -14,9 +14,9 @@ use crate::wire;
 /// Somebody who runs an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Which execution.
+    /// The execution that is run.
     pub execution_id: ExecutionId,
-    /// Proof of its lease.
+    /// Proof of its lease, as the task carried it.
     #[serde(rename = "..fence")]
     pub fence: Fence,
 }
@@ -24,10 +24,10 @@ pub struct Holder {
 /// Keeps the lease.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Renew {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// A new time between renewals; absent: as before.
+    /// A new time between renewals, 1 s to 24 h; absent: as before.
     #[serde(rename = "ttl_ms")]
     pub ttl: Option<Duration>,
 }
@@ -35,16 +35,16 @@ pub struct Renew {
 /// A renewed lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Renewed {
-    /// When it ends now.
+    /// When it ends now unless renewed again, on the store's clock.
     pub expires_at: Timestamp,
-    /// The engine asks the worker to stop.
+    /// Set while the worker is asked to stop, because a budget is used up.
     pub stop_requested: Option<StopRequest>,
 }
 
 /// Gives the task back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Release {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
 }
@@ -52,7 +52,7 @@ pub struct Release {
 /// What became of a task its worker let go without ending it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetGo {
-    /// As asked.
+    /// The lease is over, and the execution waits as asked.
     Now,
     /// It was asked before under the same lease.
     Already,
@@ -65,22 +65,22 @@ wire::repeatable!(LetGo, "done", Cancelled => "cancelled");
 /// Says how far the work is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UpdateProgress {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// 0 to 100.
+    /// How much is done, 0 to 100 percent; absent: not said, also if it was said before.
     pub pct: Option<u8>,
-    /// In the worker's words.
+    /// In the worker's words, up to 4 KiB; absent: none, also if there was one before.
     pub message: Option<String>,
 }
 
 /// The work is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Complete {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// What came of it.
+    /// What came of it, up to 1 MiB unless configured otherwise; absent: it has no result.
     #[serde(rename = "result:bytes")]
     pub result: Option<Payload>,
 }
@@ -99,12 +99,12 @@ wire::repeatable!(Completed, "completed");
 /// The attempt failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fail {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// For a person.
+    /// What went wrong, for a person: up to 4 KiB.
     pub reason: String,
-    /// For the retry policy.
+    /// What the retry policy goes by: 1 to 64 of `a-z`, `0-9` and `_`, such as `transient` or `permanent`.
     pub category: Category,
 }
 
@@ -112,12 +112,12 @@ pub struct Fail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Failed {
-    /// It is tried again.
+    /// It is tried again in a new attempt.
     RetryScheduled {
-        /// When it becomes eligible.
+        /// When its backoff is over and a worker may take it.
         delay_until: Timestamp,
     },
-    /// It ended.
+    /// It ended as failed: no retry is left, or the category is not retried.
     TerminalFailed,
     /// The flow is cancelled, so the execution was cancelled instead of being retried.
     Cancelled,
@@ -126,25 +126,25 @@ pub enum Failed {
 /// Go on later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DelayUntil {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// When.
+    /// Not handed out before this moment; the same attempt goes on then.
     pub until: Timestamp,
 }
 
 /// Usage to be charged to a budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportUsage {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// Which budget.
+    /// The budget to charge, of the execution's namespace.
     pub budget_id: BudgetId,
-    /// How much, by dimension.
+    /// What was spent, by dimension: 1 to 64 of them, in the units of their limits.
     pub deltas: BTreeMap<Dimension, u64>,
-    /// Makes repeated reports one.
+    /// Makes repeated reports to this budget one, from any execution, for the policy's `dedup_window_ms`.
     pub dedup_key: Option<IdempotencyKey>,
-    /// Makes repeated requests one.
+    /// Makes repeated requests of this execution one; looked at only without a `dedup_key`.
     pub request_id: Option<RequestId>,
 }

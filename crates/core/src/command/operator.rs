@@ -11,7 +11,7 @@ use crate::wire;
 /// Ends an execution from any state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CancelExecution {
-    /// Why.
+    /// For a person, up to 4 KiB; reads of the execution show it.
     pub reason: String,
     /// Proof of the lease, when its own worker cancels it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -32,11 +32,11 @@ wire::repeatable!(Cancelled, "cancelled");
 /// Takes the lease away from its worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RevokeLease {
-    /// Why.
+    /// For a person, up to 4 KiB; kept in the history.
     pub reason: Option<String>,
-    /// Only this lease.
+    /// Only the lease with this epoch; if it is over, the answer is `already_satisfied`.
     pub expected_lease_epoch: Option<u64>,
-    /// Makes repeated requests one.
+    /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
 }
 
@@ -56,16 +56,16 @@ pub enum Revoked {
 /// Promises a lost execution to a given worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssueReclaimGrant {
-    /// Who takes over.
+    /// Who takes over; only this worker can redeem the grant.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// In which process slot.
+    /// In which process slot of that worker.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// What it offers.
+    /// What it offers; it must be all that the execution requires.
     #[serde(default)]
     pub capabilities: CapabilitySet,
-    /// How long the grant lasts; absent: 5 s.
+    /// How long the grant lasts, 1 ms to 60 s; absent: 5 s.
     #[serde(rename = "grant_ttl_ms")]
     pub grant_ttl: Option<Duration>,
 }
@@ -80,21 +80,21 @@ pub struct ChangePriority {
 /// Keeps an execution from being handed out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HoldExecution {
-    /// Why.
+    /// For a person, up to 4 KiB; shown as why the execution waits.
     pub reason: Option<String>,
 }
 
 /// Replaces the tags of an execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SetTags {
-    /// All of its tags.
+    /// All of its tags, up to 64: keys match `[a-z][a-z0-9_.-]{0,127}`, values have up to 1 KiB.
     pub tags: Tags,
 }
 
 /// The tags of an execution or flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tagged {
-    /// All of its tags.
+    /// All of its tags, by key.
     pub tags: Tags,
 }
 

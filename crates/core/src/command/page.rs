@@ -10,7 +10,7 @@ use crate::token::SignedCursor;
 /// Which page of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageRequest {
-    /// Where to go on; absent: from the beginning.
+    /// Where to go on: `next` of the page before; absent: from the beginning.
     pub cursor: Option<SignedCursor>,
     /// At most this many; absent: 50, at most 1,000.
     pub limit: Option<usize>,
@@ -30,7 +30,7 @@ impl PageRequest {
 /// One page of a listing. It may be shorter than asked for, or empty, and still have a next one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page<T> {
-    /// The entries.
+    /// The entries, in the order of the listing.
     pub items: Vec<T>,
     /// Where to go on; absent: that was all.
     pub next: Option<SignedCursor>,
@@ -39,10 +39,10 @@ pub struct Page<T> {
 /// Asks for everything of one kind in a namespace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListOf {
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// Which page.
+    /// Where to go on, and how many at most.
     #[serde(rename = "..page")]
     pub page: PageRequest,
 }

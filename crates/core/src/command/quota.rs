@@ -11,17 +11,17 @@ use crate::time::{Duration, Timestamp};
 pub struct CreateQuotaPolicy {
     /// Its id; minted when absent.
     pub quota_policy_id: Option<QuotaPolicyId>,
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// How long a request counts.
+    /// How long a request counts: 1 s to 31 days; absent: 60 s.
     #[serde(rename = "window_seconds", with = "crate::time::seconds", default = "default_window")]
     pub window: Duration,
     /// Attempts that may start in any window; absent is no limit, 0 is none.
     pub max_requests_per_window: Option<u64>,
     /// Leases that may be held at once; absent is no limit, 0 is none.
     pub max_concurrent: Option<u64>,
-    /// Spreads what refused callers are told to wait.
+    /// Up to this much, at random, is added to what refused callers are told to wait; absent: nothing.
     #[serde(rename = "jitter_ms", default)]
     pub jitter: Duration,
 }
@@ -43,7 +43,7 @@ pub enum QuotaCreated {
 /// A quota policy that is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedQuotaPolicy {
-    /// Its id.
+    /// As given, or minted: what the policies of executions name it by.
     pub quota_policy_id: QuotaPolicyId,
     /// New, or there before.
     #[serde(rename = "status")]
@@ -53,16 +53,16 @@ pub struct CreatedQuotaPolicy {
 /// Changes a quota policy; what is not named stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateQuotaPolicy {
-    /// How long a request counts.
+    /// How long a request counts: 1 s to 31 days; absent: as before.
     #[serde(rename = "window_seconds", with = "crate::time::optional_seconds", default)]
     pub window: Option<Duration>,
-    /// The rate.
+    /// Attempts that may start in any window; absent: as before, `null`: no limit.
     #[serde(default, skip_serializing_if = "LimitChange::is_keep")]
     pub max_requests_per_window: LimitChange,
-    /// The concurrency cap.
+    /// Leases that may be held at once; absent: as before, `null`: no limit. Who has one keeps it.
     #[serde(default, skip_serializing_if = "LimitChange::is_keep")]
     pub max_concurrent: LimitChange,
-    /// The spread of waiting times.
+    /// The most that is added, at random, to what refused callers are told to wait; absent: as before.
     #[serde(rename = "jitter_ms")]
     pub jitter: Option<Duration>,
 }
@@ -115,25 +115,25 @@ impl LimitChange {
 /// A quota policy as it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuotaPolicyView {
-    /// Its name.
+    /// What the policies of executions name it by.
     pub quota_policy_id: QuotaPolicyId,
-    /// The tenant.
+    /// The tenant whose executions it limits.
     pub namespace: Namespace,
-    /// How long a request counts.
+    /// How long a request counts, in seconds.
     #[serde(rename = "window_seconds", with = "crate::time::seconds")]
     pub window: Duration,
-    /// Attempts that may start in any window.
+    /// Attempts that may start in any window; absent is no limit, 0 is none.
     pub max_requests_per_window: Option<u64>,
-    /// Leases that may be held at once.
+    /// Leases that may be held at once; absent is no limit, 0 is none.
     pub max_concurrent: Option<u64>,
-    /// The spread of waiting times.
+    /// The most that is added, at random, to what refused callers are told to wait.
     #[serde(rename = "jitter_ms")]
     pub jitter: Duration,
     /// When it was created.
     pub created_at: Timestamp,
     /// Moves whenever blocked work may have become admissible.
     pub generation: u64,
-    /// Slots taken.
+    /// Slots taken now, by leases and by grants; `max_concurrent` limits them.
     pub in_use: u64,
     /// Places taken in the current window; counted only while there is a rate.
     pub requests_in_window: u64,
@@ -145,8 +145,8 @@ pub struct QuotaPolicyView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuotaState {
-    /// It does.
+    /// Its limits hold.
     Active,
-    /// It was deleted.
+    /// It was deleted and limits nothing.
     Deleted,
 }

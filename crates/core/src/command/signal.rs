@@ -14,27 +14,27 @@ use crate::wire;
 /// Delivers an event to a waitpoint. Its token was checked, or the caller is privileged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeliverSignal {
-    /// To which waitpoint.
+    /// The waitpoint it goes to, which belongs to this execution.
     pub waitpoint_id: WaitpointId,
-    /// The sender's id for it; minted when absent.
+    /// The sender's id for it, which makes repeated deliveries one; minted when absent.
     pub signal_id: Option<SignalId>,
-    /// What it is called.
+    /// What it is called: resume conditions can ask for signals by name.
     pub signal_name: SignalName,
-    /// The sender's class for it.
+    /// The sender's class for it, up to 256 bytes; absent: `event`. No condition looks at it.
     #[serde(default = "event")]
     pub category: String,
-    /// What kind of thing sends it.
+    /// What kind of thing sends it, up to 256 bytes; absent: `external`.
     #[serde(default = "external")]
     pub source_type: String,
     /// Who the sender says it is. A caller with a credential is whoever that says instead.
     #[serde(default = "Identity::anonymous")]
     pub source_identity: Identity,
-    /// What comes with it.
+    /// What comes with it, up to 256 KiB; if the signal counts, the next task is handed it.
     #[serde(rename = "payload:bytes", default)]
     pub payload: Payload,
     /// Makes repeated deliveries one.
     pub idempotency_key: Option<IdempotencyKey>,
-    /// The sender's id for tying things together.
+    /// The sender's id for tying things together, up to 256 bytes; the engine only keeps it.
     pub correlation_id: Option<String>,
 }
 
@@ -49,7 +49,7 @@ fn external() -> String {
 /// A signal with the token of its waitpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SendSignal {
-    /// Proof that the sender was given the waitpoint.
+    /// Proof that the sender was given the waitpoint. A secret: whoever has it can send signals.
     pub waitpoint_token: WaitpointToken,
     /// The signal.
     #[serde(rename = "..signal")]
@@ -62,14 +62,14 @@ pub struct SendSignal {
 pub enum Delivered {
     /// It is kept, and this is what it did.
     Accepted {
-        /// Its id.
+        /// As given, or minted.
         signal_id: SignalId,
-        /// What it did.
+        /// Whether it resumed the execution, was only kept, or was not asked for.
         effect: SignalEffect,
     },
-    /// It was delivered before.
+    /// A signal of this id or idempotency key was delivered before; this one did nothing.
     Duplicate {
-        /// The first one.
+        /// The id of the first one.
         existing_signal_id: SignalId,
     },
 }
@@ -77,9 +77,9 @@ pub enum Delivered {
 /// A person's yes or no at a waitpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decide {
-    /// At which waitpoint.
+    /// The waitpoint that gets a signal named `approved` or `rejected`.
     pub waitpoint_id: WaitpointId,
-    /// What the person adds.
+    /// What the person adds, up to 256 KiB; if the signal counts, the next task is handed it.
     #[serde(rename = "payload:bytes", default)]
     pub payload: Payload,
     /// Makes repeated decisions one.
@@ -91,7 +91,7 @@ pub struct Decide {
 pub struct ListApprovals {
     /// Of this tenant; absent: of every tenant the caller may see.
     pub namespace: Option<Namespace>,
-    /// Which page.
+    /// Where to go on, and how many at most.
     #[serde(rename = "..page")]
     pub page: PageRequest,
 }
@@ -99,21 +99,21 @@ pub struct ListApprovals {
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
-    /// What waits.
+    /// The execution that waits.
     pub execution_id: ExecutionId,
-    /// The tenant.
+    /// The tenant it belongs to.
     pub namespace: Namespace,
-    /// Its queue.
+    /// The queue it goes on in once it is decided.
     pub lane_id: LaneId,
-    /// What kind of work it is.
+    /// Which handler runs it.
     pub execution_kind: ExecutionKind,
-    /// Why it waits.
+    /// Why it waits, as its worker said.
     pub reason_code: ReasonCode,
     /// Its timeout passed and calls for a person.
     pub escalated: bool,
     /// Since when it waits.
     pub since: Timestamp,
-    /// When waiting ends by itself.
+    /// When waiting ends by itself; absent: never.
     pub timeout_at: Option<Timestamp>,
     /// Where it can be approved or rejected.
     pub waitpoints: Vec<WaitpointRef>,
@@ -122,9 +122,9 @@ pub struct Approval {
 /// Resumes a suspended execution whatever its condition says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResumeExecution {
-    /// Why.
+    /// For a person, up to 4 KiB; kept in the history.
     pub reason: Option<String>,
-    /// Makes repeated requests one.
+    /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
 }
 

@@ -14,18 +14,18 @@ use crate::wire;
 /// Appends one frame to the output of the current attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppendFrame {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// What kind of frame.
+    /// What kind of frame, in the worker's words; readers tell frames apart by it.
     pub frame_type: FrameType,
-    /// Its bytes.
+    /// Its bytes, up to 64 KiB; with mode `summary`, a JSON merge patch.
     #[serde(rename = "payload:bytes")]
     pub payload: Payload,
-    /// How it is kept.
+    /// How it is kept; absent: `durable`, until the stream is trimmed.
     #[serde(default)]
     pub mode: FrameMode,
-    /// The worker's id for tying things together.
+    /// The worker's id for tying things together; the engine only keeps it.
     pub correlation_id: Option<String>,
     /// Makes repeated appends one.
     pub request_id: Option<RequestId>,
@@ -34,7 +34,7 @@ pub struct AppendFrame {
 /// An appended frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppendedFrame {
-    /// Its place.
+    /// Its place in the stream, `<ms>-<seq>`: a tail goes on after it.
     pub frame_id: FrameId,
     /// Frames the stream keeps now.
     pub frame_count: u64,
@@ -43,19 +43,19 @@ pub struct AppendedFrame {
 /// One attempt of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AttemptRef {
-    /// The execution.
+    /// The execution whose output it is.
     pub execution_id: ExecutionId,
-    /// Which of its attempts.
+    /// Which of its attempts, from 0.
     pub attempt_index: u32,
 }
 
 /// A range of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadStream {
-    /// From here on, inclusive.
+    /// From here on, inclusive: `start`, `end`, `<ms>` or `<ms>-<seq>`; absent: `start`.
     #[serde(default = "FrameBound::start")]
     pub from: FrameBound,
-    /// Up to here, inclusive.
+    /// Up to here, inclusive, in the same forms; absent: `end`.
     #[serde(default = "FrameBound::end")]
     pub to: FrameBound,
     /// At most this many; absent: 50, at most 1,000.
@@ -67,7 +67,7 @@ pub struct ReadStream {
 pub struct TailStream {
     /// The last frame seen, exclusive; absent: from the beginning.
     pub after: Option<FrameId>,
-    /// How long to wait for one; zero looks and answers.
+    /// How long to wait for one, at most 30 s; zero or absent looks and answers.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
     /// At most this many, at least 1; absent: 50, at most 1,000.
@@ -77,7 +77,7 @@ pub struct TailStream {
 /// Part of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamPage {
-    /// In order.
+    /// In the order they were appended.
     pub frames: Vec<Frame>,
     /// When and why the stream ended; told with its last frame, or after it.
     #[serde(rename = "..closed", deserialize_with = "closed")]
@@ -87,9 +87,9 @@ pub struct StreamPage {
 /// The end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamEnd {
-    /// When it ended.
+    /// When its attempt ended, and the stream with it.
     pub closed_at: Timestamp,
-    /// Why.
+    /// How the attempt ended.
     pub closed_reason: ClosedReason,
 }
 

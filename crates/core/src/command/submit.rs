@@ -19,42 +19,42 @@ pub struct CreateExecution {
     /// Instead of its id, the UUID in it: the engine adds the partition of its flow or of its key, or else the one that
     /// follows from the UUID, in a batch from the first UUID of the batch.
     pub execution_uuid: Option<Uuid>,
-    /// The tenant.
+    /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
-    /// The queue.
+    /// The queue workers claim it from; `default` unless given.
     #[serde(default = "LaneId::default_lane")]
     pub lane_id: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
-    /// What it works on.
+    /// What it works on, up to 1 MiB unless configured otherwise; absent: no bytes.
     #[serde(rename = "input:bytes", default)]
     pub input: Payload,
-    /// 0 to 9,000, higher first.
+    /// 0 to 9,000, higher first; absent: 0.
     #[serde(default)]
     pub priority: u16,
-    /// Who submits it.
+    /// Who submits it, as the caller says; shown on reads.
     pub creator_identity: Option<Identity>,
-    /// Makes repeated submissions one.
+    /// Makes repeated submissions one for the policy's `dedup_window_ms`: in its flow, else in its namespace.
     pub idempotency_key: Option<IdempotencyKey>,
-    /// The user's labels.
+    /// The user's labels, up to 64: keys match `[a-z][a-z0-9_.-]{0,127}`, values have up to 1 KiB.
     #[serde(default)]
     pub tags: Tags,
-    /// How it is retried, timed, limited and kept.
+    /// How it is retried, timed, limited and kept. It never changes after the submission.
     #[serde(default)]
     pub policy: Policy,
-    /// Not before this moment.
+    /// Not handed out before this moment; one in the past is no delay.
     pub delay_until: Option<Timestamp>,
-    /// Expires at this moment.
+    /// Expires at this moment, whatever it is doing; one in the past is refused.
     pub execution_deadline_at: Option<Timestamp>,
-    /// The flow it becomes a member of.
+    /// The flow it becomes a member of; its id then lies in the flow's partition.
     pub flow_id: Option<FlowId>,
     /// The execution that spawns it, and proof that the caller runs that one.
     pub parent_fence: Option<Holder>,
-    /// Members of the flow it waits for.
+    /// Members of the flow it waits for, at most 1,000; needs `flow_id`.
     #[serde(default)]
     pub depends_on: Vec<DependsOn>,
-    /// How those join; absent: all of them.
+    /// How those join; absent: `all_of`. Needs `flow_id`.
     pub edge_group_policy: Option<EdgeGroupPolicy>,
 }
 
@@ -64,12 +64,12 @@ pub struct DependsOn {
     /// The edge's id; derived from the pair when absent.
     #[serde(default)]
     pub edge_id: Option<EdgeId>,
-    /// What must end first.
+    /// The member that must end first.
     pub upstream: ExecutionId,
-    /// Which end counts.
+    /// Which end of it counts as success; absent: `success_only`.
     #[serde(default)]
     pub dependency_kind: DependencyKind,
-    /// The name under which its result is handed over.
+    /// The name under which its result is handed over; absent: it is not.
     #[serde(default)]
     pub data_passing_ref: Option<DataRef>,
 }
@@ -105,12 +105,12 @@ impl CreateExecution {
 pub enum Created {
     /// A new execution.
     Created {
-        /// Its id.
+        /// As given, or minted.
         execution_id: ExecutionId,
     },
-    /// It was submitted before.
+    /// It was submitted before, under the same id or idempotency key; nothing was added.
     Duplicate {
-        /// The first one.
+        /// The execution of the first submission.
         execution_id: ExecutionId,
         /// This submission says something else than the first one.
         content_differs: bool,

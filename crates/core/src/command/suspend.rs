@@ -12,20 +12,20 @@ use crate::wire;
 /// Gives up the lease until a condition over signals holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspend {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// Where signals arrive, at least one.
+    /// Where signals arrive: 1 to 100, none named twice.
     pub waitpoints: Vec<WaitpointChoice>,
     /// What must hold for the execution to go on.
     pub resume_condition: ResumeCondition,
-    /// Why it waits.
+    /// Why it waits; reads show it as what blocks the execution.
     pub reason_code: ReasonCode,
-    /// When waiting ends; absent: as the policy says, or never.
+    /// When waiting ends, not in the past; absent: as the policy says, or never.
     pub timeout_at: Option<Timestamp>,
-    /// What happens then; absent: as the policy says, or `fail`.
+    /// What happens then; absent: as the policy says, or `fail`, or for `timeout_only` to go on.
     pub timeout_behavior: Option<TimeoutBehavior>,
-    /// Pause between the condition holding and the execution being eligible.
+    /// Pause between the condition holding and the execution being eligible; absent: none.
     #[serde(rename = "resume_delay_ms", default)]
     pub resume_delay: Duration,
     /// Tells a repetition from another suspend under the same lease.
@@ -40,14 +40,14 @@ pub struct Suspend {
 pub enum WaitpointChoice {
     /// Made by the suspend.
     Fresh {
-        /// The worker's own name for it.
+        /// The worker's own name for it, which the resume condition uses.
         waitpoint_key: WaitpointKey,
         /// Its id; derived when absent, see [`Suspend::waitpoint_ids`].
         waitpoint_id: Option<WaitpointId>,
     },
     /// Handed out by create_pending_waitpoint; signals that came early count.
     UsePending {
-        /// Which one.
+        /// As create_pending_waitpoint answered it; it must be this execution's, and still open.
         waitpoint_id: WaitpointId,
     },
 }

@@ -15,7 +15,7 @@ use crate::wire;
 /// Hands out a waitpoint before suspending, so that a callback can be given away.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreatePendingWaitpoint {
-    /// Proof of the lease.
+    /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
     /// The worker's own name for it, unique among its open pending waitpoints.
@@ -23,7 +23,7 @@ pub struct CreatePendingWaitpoint {
     /// How long it waits for a suspend that uses it: 1 ms to 30 days.
     #[serde(rename = "expires_in_ms")]
     pub expires_in: Duration,
-    /// Makes repeated requests one.
+    /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
     /// Its id; when absent derived from the request, or minted.
     pub waitpoint_id: Option<WaitpointId>,
@@ -44,13 +44,13 @@ impl CreatePendingWaitpoint {
 /// A waitpoint with the token that authenticates signals to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssuedWaitpoint {
-    /// Which one.
+    /// What signals to it name it by.
     pub waitpoint_id: WaitpointId,
-    /// The worker's own name for it.
+    /// The worker's own name for it, which resume conditions use.
     pub waitpoint_key: WaitpointKey,
     /// When it closes if no suspension uses it; absent for one that is used.
     pub expires_at: Option<Timestamp>,
-    /// What a signal to it must show.
+    /// What a signal to it must show. A secret: give it only to who may send signals.
     #[serde(rename = "waitpoint_token")]
     pub token: WaitpointToken,
 }
@@ -61,7 +61,7 @@ pub struct IssuedWaitpoint {
 pub enum SuspendedTask {
     /// The lease is gone; signals to these waitpoints are awaited.
     Suspended {
-        /// The suspension.
+        /// As given, or derived from the request.
         suspension_id: SuspensionId,
         /// Its waitpoints in the order they were asked for.
         waitpoints: Vec<IssuedWaitpoint>,
@@ -78,14 +78,14 @@ pub enum SuspendedTask {
 /// Asks for the token of a waitpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadWaitpointToken {
-    /// Which one.
+    /// A waitpoint of this execution.
     pub waitpoint_id: WaitpointId,
 }
 
 /// The token of a waitpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadToken {
-    /// What a signal to it must show.
+    /// What a signal to it must show. A secret: give it only to who may send signals.
     pub waitpoint_token: WaitpointToken,
 }
 
@@ -130,15 +130,15 @@ impl WaitpointClosed {
 /// A waitpoint that takes signals, as a listing shows it: never with its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenWaitpoint {
-    /// Which one.
+    /// What signals to it name it by.
     pub waitpoint_id: WaitpointId,
-    /// The worker's own name for it.
+    /// The worker's own name for it, which resume conditions use.
     pub waitpoint_key: WaitpointKey,
-    /// Pending or active.
+    /// `pending` before a suspension uses it, `active` after; closed ones are not listed.
     pub state: WaitpointState,
     /// The names its suspension asks for here.
     pub required_names: RequiredNames,
-    /// When it was made.
+    /// When it was made; part of what its token vouches for.
     pub created_at: Timestamp,
     /// When it closes unless something happens before: its own expiry, or the timeout of its suspension.
     pub closes_at: Option<Timestamp>,

@@ -18,12 +18,12 @@ const GRACE_MIN: Duration = Duration::from_secs(60);
 /// Makes a new key the current one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RotateWaitpointSecret {
-    /// A name no key of the ring has.
+    /// A name no key of the ring has: up to 256 bytes, without `:`. Tokens show it.
     pub new_kid: Kid,
-    /// What the new key signs with.
+    /// What the new key signs with: a secret of 32 bytes or more, as hex.
     #[serde(rename = "new_secret_hex")]
     pub new_secret: Secret,
-    /// How long the outgoing key still verifies.
+    /// How long the outgoing key still verifies, at least 60 s whatever is given; absent: 24 h.
     #[serde(rename = "grace_ms", default = "default_grace")]
     pub grace: Duration,
     /// Drops the outgoing key at once: whatever it signed is worth nothing.
@@ -38,9 +38,9 @@ fn default_grace() -> Duration {
 /// What a rotation did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotated {
-    /// Whether anything changed.
+    /// Whether the new key became current by this call.
     pub status: RotationStatus,
-    /// The key that signs now.
+    /// Name of the key that signs now.
     pub current_kid: Kid,
     /// The key that signed before; of an unchanged ring, the key in grace that verifies longest.
     pub previous_kid: Option<Kid>,

@@ -15,24 +15,24 @@ use crate::time::{Duration, Timestamp};
 pub struct Attempt {
     /// From 0, in the order of their starts.
     pub index: u32,
-    /// Its name.
+    /// Minted when it starts; part of the fence of its leases.
     pub id: AttemptId,
     /// Why it started.
     pub kind: AttemptKind,
     /// Who runs it, or ran it last.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// In which process slot.
+    /// In which process slot of that worker.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// Epoch of its latest lease.
+    /// Epoch of its latest lease, which grows from lease to lease of the execution.
     pub lease_epoch: u64,
     /// When it first got a lease.
     pub started_at: Timestamp,
     /// Time of its leases that were confirmed and have ended.
     #[serde(rename = "leased_ms")]
     pub leased: Duration,
-    /// Fallback tier it runs on.
+    /// Fallback tier it runs on: from 0, one more with each retry; past the last tier, that one repeats.
     pub tier: u32,
     /// Usage it reported, by budget and dimension.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -52,7 +52,7 @@ pub struct Attempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptKind {
-    /// The first one.
+    /// The first one of its execution.
     Initial,
     /// The one before failed.
     Retry,
@@ -65,13 +65,13 @@ pub enum AttemptKind {
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptEnd {
-    /// When.
+    /// When it ended, on the store's clock.
     pub at: Timestamp,
     /// In which of the four ways.
     pub state: AttemptEndState,
     /// Why its output ended; a stream without a frame is nowhere else.
     pub closed: ClosedReason,
-    /// What went wrong.
+    /// What went wrong; absent when nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -93,8 +93,8 @@ pub enum AttemptEndState {
 /// What went wrong, in the worker's or the engine's words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// For a person.
+    /// What went wrong, for a person: up to 4 KiB from a worker.
     pub reason: String,
-    /// For the retry policy.
+    /// What the retry policy went by; `timeout` when the attempt ran too long.
     pub category: Category,
 }

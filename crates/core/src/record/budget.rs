@@ -68,10 +68,10 @@ pub struct Budget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Usage above it is reported.
+    /// Usage above it is reported, nothing else; at most the hard limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub soft: Option<u64>,
-    /// Usage at it closes admission; usage above it is a breach.
+    /// Usage at it closes admission; usage above it is a breach. At most 2^53 - 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hard: Option<u64>,
 }
@@ -83,16 +83,16 @@ pub enum OnHardLimit {
     /// They go on; nothing new is admitted.
     #[default]
     Block,
-    /// They are asked to stop, and cancelled if they do not.
+    /// They are asked to stop, and cancelled 30 s later if they do not.
     CancelActive,
 }
 
 /// One dimension at or above one of its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excess {
-    /// Which dimension.
+    /// The dimension, as the budget's limits name it.
     pub dimension: Dimension,
-    /// What is spent.
+    /// What is spent of it since the last reset.
     pub current: u64,
     /// The limit it reached or passed.
     pub limit: u64,
@@ -101,12 +101,12 @@ pub struct Excess {
 /// A report that passed a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breach {
-    /// Which limit, and by how much.
+    /// Which dimension passed which limit, and what was spent by then.
     #[serde(flatten)]
     pub excess: Excess,
-    /// Which kind of limit.
+    /// Whether the limit was soft or hard.
     pub kind: BreachKind,
-    /// When.
+    /// When the report arrived, on the store's clock.
     pub at: Timestamp,
 }
 
@@ -114,9 +114,9 @@ pub struct Breach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BreachKind {
-    /// A soft limit.
+    /// A soft limit: nothing is refused for it.
     Soft,
-    /// A hard limit.
+    /// A hard limit: nothing is admitted while it is passed.
     Hard,
 }
 

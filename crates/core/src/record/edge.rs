@@ -11,22 +11,22 @@ use crate::time::Timestamp;
 /// Upstream → downstream. An edge resolves once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Its name.
+    /// Given when it was staged, or derived from the pair.
     #[serde(rename = "edge_id")]
     pub id: EdgeId,
     /// The graph it is part of.
     pub flow_id: FlowId,
-    /// What must end first.
+    /// The member that must end first.
     pub upstream: ExecutionId,
-    /// What waits.
+    /// The member that waits.
     pub downstream: ExecutionId,
     /// Which end counts as success.
     #[serde(rename = "dependency_kind")]
     pub kind: DependencyKind,
-    /// The name under which the downstream is handed the upstream's result.
+    /// The name under which the downstream is handed the upstream's result; absent: it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_passing_ref: Option<DataRef>,
-    /// Where it stands.
+    /// Whether it counts, and how it was resolved.
     pub state: EdgeState,
     /// How the downstream's edges join: copied when the edge is applied (fixed from then on), so that the upstream's end
     /// knows when to nudge without reading the child.
@@ -44,10 +44,10 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DependencyKind {
-    /// Only success.
+    /// Only a success; any other end fails the edge.
     #[default]
     SuccessOnly,
-    /// Any end.
+    /// Any end: success, failure, cancellation, expiry or being skipped.
     AnyTerminal,
 }
 
@@ -104,19 +104,19 @@ impl EdgeState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeGroupPolicy {
-    /// Every upstream.
+    /// Every upstream must end in a way that counts; one that does not makes the group impossible.
     #[default]
     AllOf,
     /// One upstream is enough.
     AnyOf {
-        /// What becomes of the others.
+        /// What becomes of the upstreams that are no longer needed.
         on_satisfied: OnSatisfied,
     },
     /// `k` upstreams are enough.
     Quorum {
-        /// How many.
+        /// How many must end in a way that counts, at least 1.
         k: u32,
-        /// What becomes of the others.
+        /// What becomes of the upstreams that are no longer needed.
         on_satisfied: OnSatisfied,
     },
 }
@@ -127,7 +127,7 @@ pub enum EdgeGroupPolicy {
 pub enum OnSatisfied {
     /// Those that feed no other child that waits for its group are cancelled.
     CancelRemaining,
-    /// They go on.
+    /// They go on, and their ends change nothing for the group.
     LetRun,
 }
 

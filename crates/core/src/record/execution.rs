@@ -246,9 +246,9 @@ pub struct Dependencies {
 pub struct Counts {
     /// Retries of this run; a replay starts again from zero.
     pub retries: u32,
-    /// Reclaims of this run.
+    /// Reclaims of this run; a replay starts again from zero.
     pub reclaims: u32,
-    /// Replays.
+    /// Replays in its whole life.
     pub replays: u32,
     /// Leases in a row that came back without a single fenced call.
     pub unconfirmed_returns: u32,
@@ -260,22 +260,22 @@ pub struct Counts {
 /// What the worker last said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// 0 to 100.
+    /// How much is done, 0 to 100 percent, as the worker said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pct: Option<u8>,
-    /// In the worker's words.
+    /// In the worker's words, up to 4 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// When.
+    /// When the worker said so, on the store's clock.
     pub at: Timestamp,
 }
 
 /// The engine asks the lease holder to stop, and cancels at `cancel_at` if it does not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopRequest {
-    /// Why.
+    /// For a person: which budget is above which of its limits.
     pub reason: String,
-    /// When patience ends.
+    /// When the execution is cancelled if it still runs: 30 s after it was asked.
     pub cancel_at: Timestamp,
 }
 

@@ -9,11 +9,11 @@ use crate::time::Timestamp;
 /// One thing that happened. It carries what a reader filters by, so that it outlives the record it names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryLine {
-    /// To what.
+    /// The execution or flow it happened to.
     pub subject: HistorySubject,
-    /// The tenant.
+    /// The tenant of the execution or flow.
     pub namespace: Namespace,
-    /// The execution's queue.
+    /// The execution's queue; absent for a flow.
     #[serde(rename = "lane_id", default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
     /// The flow the execution belongs to.
@@ -21,19 +21,19 @@ pub struct HistoryLine {
     pub flow_id: Option<FlowId>,
     /// The execution's or flow's kind.
     pub kind: String,
-    /// When.
+    /// When it happened, on the store's clock.
     pub at: Timestamp,
-    /// What.
+    /// What happened, as a stable word.
     pub what: Happening,
     /// Who did it.
     pub actor: Actor,
-    /// Attempt it concerns.
+    /// Index of the attempt it concerns, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt_index: Option<u32>,
     /// Epoch of the lease it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_epoch: Option<u64>,
-    /// More, for a person.
+    /// More, for a person: a reason, a budget, a number. Its wording may change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -54,7 +54,7 @@ pub enum HistorySubject {
 pub enum Actor {
     /// The engine: time passed, or follow-up work.
     Engine,
-    /// A worker instance.
+    /// A worker, by its process slot.
     Worker(WorkerInstanceId),
     /// A client, by the identity its credential gave it.
     Client(Identity),

@@ -13,7 +13,7 @@ use crate::time::{Duration, Timestamp};
 /// An open suspension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspension {
-    /// Its name.
+    /// Given by the worker, or derived from its request.
     pub id: SuspensionId,
     /// The places its signals arrive at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,14 +27,14 @@ pub struct Suspension {
     /// Signals that counted, in the order they came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<SignalId>,
-    /// Why it waits.
+    /// Why it waits, as its worker said.
     pub reason_code: ReasonCode,
-    /// Since when.
+    /// When the worker gave up its lease.
     pub since: Timestamp,
-    /// When waiting ends.
+    /// When waiting ends by itself; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<Timestamp>,
-    /// What happens then.
+    /// What happens to the execution then.
     pub timeout_behavior: TimeoutBehavior,
     /// Pause between the condition holding and the execution being eligible.
     #[serde(rename = "resume_delay_ms")]
@@ -47,10 +47,10 @@ pub struct Suspension {
 /// A waitpoint as its suspension knows it: all that its token vouches for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitpointRef {
-    /// The waitpoint's record.
+    /// What signals to it name it by.
     #[serde(rename = "waitpoint_id")]
     pub id: WaitpointId,
-    /// The worker's own name for it.
+    /// The worker's own name for it, which the resume condition uses.
     #[serde(rename = "waitpoint_key")]
     pub key: WaitpointKey,
     /// When it was made.
@@ -63,27 +63,27 @@ pub struct WaitpointRef {
 pub enum ResumeCondition {
     /// One signal at one waitpoint.
     Single {
-        /// Where.
+        /// The waitpoint it must arrive at, one of this suspension's.
         waitpoint_key: WaitpointKey,
-        /// Which.
+        /// Which signals will do.
         matcher: Matcher,
     },
     /// Only an operator resumes it.
     OperatorOnly,
-    /// Only its timeout resumes it.
+    /// Only its timeout resumes it; it needs one.
     TimeoutOnly,
-    /// Every one of these.
+    /// Every one of these, at least one; conditions nest at most 4 deep and have at most 100 parts.
     AllOf(Vec<ResumeCondition>),
     /// Enough signals, counted apart.
     Count {
-        /// How many.
+        /// How many, 1 to 1,000.
         n: u32,
         /// What makes two signals two.
         distinct: Distinct,
         /// Which signals count; absent: any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         matcher: Option<Matcher>,
-        /// Where.
+        /// The waitpoints they may arrive at: at least one, each of this suspension.
         waitpoints: Vec<WaitpointKey>,
     },
 }
@@ -127,13 +127,13 @@ pub enum ReasonCode {
     WaitingForCallback,
     /// The result of a tool.
     WaitingForToolResult,
-    /// A person looks at it.
+    /// A person is to look at it; it is listed among the approvals.
     OperatorReview,
-    /// Paused on purpose.
+    /// Paused on purpose until a person lets it go on; it is listed among the approvals.
     ManualPause,
-    /// A rule paused it.
+    /// A rule paused it; shown as `paused_by_policy`.
     Policy,
-    /// Money ran out.
+    /// Money ran out; shown as `waiting_for_budget`.
     Budget,
 }
 
@@ -156,7 +156,7 @@ pub enum TimeoutBehavior {
 /// What ended the last suspension; the next task carries it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resumed {
-    /// Which suspension.
+    /// The suspension that ended.
     pub suspension_id: SuspensionId,
     /// The signals that counted, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,8 +177,8 @@ pub struct Resumed {
 pub enum ResumedBy {
     /// Its condition held.
     Signals,
-    /// An operator.
+    /// An operator, whatever its condition said.
     Operator,
-    /// Its timeout.
+    /// Its timeout, with a signal named `timeout`.
     Timeout,
 }

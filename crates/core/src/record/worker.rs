@@ -14,21 +14,21 @@ use crate::time::{Duration, Timestamp};
 pub struct Worker {
     /// The tenant it works for.
     pub namespace: Namespace,
-    /// The logical worker.
+    /// The logical worker: several processes may have the same one.
     #[serde(rename = "worker_id")]
     pub worker: WorkerId,
-    /// Which process slot.
+    /// Which process slot: of each, one process is live at a time.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// Which start of the process.
+    /// A UUID made at each start of the process.
     pub incarnation: Incarnation,
     /// Lanes it takes work from.
     pub lanes: Vec<LaneId>,
-    /// What it offers.
+    /// What it offers: it is handed only what requires nothing else.
     pub capabilities: CapabilitySet,
-    /// When it registered.
+    /// When it registered; registering again while live does not change it.
     pub registered_at: Timestamp,
-    /// When it was last heard of.
+    /// When it last registered, claimed or sent a heartbeat.
     pub seen_at: Timestamp,
     /// How long after that it counts as gone.
     #[serde(rename = "ttl_ms")]
@@ -58,9 +58,9 @@ impl Worker {
 /// A queue of a namespace, created on first use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
-    /// The tenant.
+    /// The tenant: lanes of the same name in two namespaces have nothing to do with each other.
     pub namespace: Namespace,
-    /// Its name.
+    /// As submissions and claims name it.
     #[serde(rename = "lane_id")]
     pub lane: LaneId,
     /// Whether it accepts and hands out.

@@ -18,7 +18,7 @@ pub struct ReadEvents {
     pub filter: EventFilter,
     /// At most this many; absent: 50, at most 1,000.
     pub limit: Option<usize>,
-    /// How long to wait for the first one, at most 30 s.
+    /// How long to wait for the first one, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
@@ -28,9 +28,9 @@ pub struct ReadEvents {
 pub struct EventFilter {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
-    /// Of this lane.
+    /// Of executions of this lane; events of flows have none.
     pub lane: Option<LaneId>,
-    /// Of this flow.
+    /// Of this flow's members, or of the flow itself.
     #[serde(rename = "flow")]
     pub flow_id: Option<FlowId>,
     /// Of this kind of execution or flow.
@@ -54,7 +54,7 @@ impl EventFilter {
 pub struct Event {
     /// Goes on after this event.
     pub cursor: SignedCursor,
-    /// What happened.
+    /// What happened, to what and when; its fields stand beside the cursor.
     #[serde(rename = "..line")]
     pub line: HistoryLine,
 }

@@ -24,9 +24,9 @@ pub struct ExecutionView {
     pub lane_id: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
-    /// Higher runs first.
+    /// 0 to 9,000, higher runs first.
     pub priority: u16,
-    /// Who submitted it.
+    /// Who submitted it, as the submission said.
     pub creator_identity: Option<Identity>,
     /// Where it stands, with what is in its way.
     #[serde(rename = "..state")]
@@ -35,13 +35,13 @@ pub struct ExecutionView {
     pub created_at: Timestamp,
     /// When its current or last attempt started.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// When it ended; absent while it is open.
     pub completed_at: Option<Timestamp>,
-    /// Not handed out before.
+    /// Not handed out before this moment; absent unless it waits for one.
     pub delay_until: Option<Timestamp>,
-    /// Expires then.
+    /// Expires at this moment, whatever it is doing; absent: never.
     pub deadline_at: Option<Timestamp>,
-    /// Index of the current or last attempt.
+    /// Index of the current or last attempt, from 0; absent before the first.
     pub attempt_index: Option<u32>,
     /// How many attempts were started.
     pub attempt_count: u32,
@@ -49,25 +49,25 @@ pub struct ExecutionView {
     pub counts: Counts,
     /// Only for a member of a flow.
     pub flow_id: Option<FlowId>,
-    /// What its worker last said.
+    /// What its worker last said in this run; absent if nothing.
     pub progress: Option<Progress>,
-    /// The user's labels.
+    /// The user's labels, by key.
     pub tags: Arc<Tags>,
-    /// Who has it.
+    /// The worker that has a lease on it; absent when none has.
     #[serde(rename = "worker_id")]
     pub worker: Option<WorkerId>,
-    /// In which process slot.
+    /// The process slot of that worker.
     #[serde(rename = "worker_instance_id")]
     pub worker_instance: Option<WorkerInstanceId>,
-    /// Epoch of its latest lease.
+    /// Epoch of its latest lease: raised with every lease, 0 before the first.
     pub lease_epoch: u64,
-    /// When the lease ends unless renewed.
+    /// When that worker's lease ends unless renewed.
     pub lease_expires_at: Option<Timestamp>,
     /// The promise of a lease, before its worker has redeemed it.
     pub grant: Option<GrantView>,
     /// Why it was cancelled, expired or skipped.
     pub reason: Option<String>,
-    /// What went wrong.
+    /// What went wrong, once it has ended as failed.
     pub failure: Option<Failure>,
     /// Bytes of its result; absent unless its last end was a success that had one.
     pub result_bytes: Option<u64>,
@@ -78,7 +78,7 @@ pub struct ExecutionView {
 /// To whom an execution is promised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrantView {
-    /// Who may redeem it.
+    /// The worker that may redeem it.
     pub worker: WorkerId,
     /// When it goes back to its queue unless redeemed.
     pub expires_at: Timestamp,
@@ -89,19 +89,19 @@ pub struct GrantView {
 pub struct SuspensionView {
     /// Another one for every suspension of an execution.
     pub suspension_id: SuspensionId,
-    /// Why it waits.
+    /// Why it waits, as its worker said.
     pub reason_code: ReasonCode,
     /// When its worker let go of it.
     pub since: Timestamp,
-    /// When waiting ends.
+    /// When waiting ends by itself; absent: never.
     pub timeout_at: Option<Timestamp>,
-    /// What happens then.
+    /// What happens to the execution then.
     pub timeout_behavior: TimeoutBehavior,
     /// Its timeout passed and a person was called.
     pub escalated: bool,
     /// What must hold for it to go on.
     pub resume_condition: ResumeCondition,
-    /// Where signals arrive.
+    /// Where signals arrive: the condition names them by their keys.
     pub waitpoints: Vec<WaitpointRef>,
 }
 
@@ -112,7 +112,7 @@ pub struct StateView {
     pub public_state: PublicState,
     /// All seven dimensions.
     pub state_vector: StateVector,
-    /// Why it waits, for a person.
+    /// Why it waits, for a person; absent when nothing is in its way.
     pub blocking_detail: Option<String>,
 }
 
@@ -126,7 +126,7 @@ pub struct GetResult {
 /// Waits for an execution to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitForEnd {
-    /// How long, at most 30 s.
+    /// How long to wait, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
 }
@@ -136,11 +136,11 @@ pub struct WaitForEnd {
 pub struct ListExecutions {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
-    /// Of this lane.
+    /// Of this lane; absent: of every lane.
     pub lane: Option<LaneId>,
-    /// In this state.
+    /// In this state; absent: in any.
     pub state: Option<PublicState>,
-    /// Of this kind.
+    /// For this handler; absent: for any.
     pub kind: Option<ExecutionKind>,
     /// With this tag, as `key=value`.
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]

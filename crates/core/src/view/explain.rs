@@ -11,7 +11,7 @@ use crate::name::WorkerInstanceId;
 pub struct Explanation {
     /// The one that was asked about.
     pub execution_id: ExecutionId,
-    /// Where it stands.
+    /// Where it stands, with the reason that is shown first.
     pub state: StateView,
     /// Each condition with its current value, in the order they are shown. Empty once it has ended.
     pub conditions: Vec<Condition>,
@@ -59,9 +59,9 @@ pub enum Hindrance {
 /// A live worker and what it lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearestWorker {
-    /// Which process slot.
+    /// The process slot it registered for.
     #[serde(rename = "worker_instance_id")]
     pub instance: WorkerInstanceId,
-    /// Required capabilities it does not offer.
+    /// Required capabilities it does not offer; none when it could take the execution.
     pub missing: Vec<String>,
 }

@@ -20,21 +20,21 @@ pub struct FlowView {
     pub flow_id: FlowId,
     /// The tenant: keys of another one do not see it.
     pub namespace: Namespace,
-    /// What kind of graph it is.
+    /// What kind of graph it is, in the words of whoever created it.
     pub flow_kind: FlowKind,
-    /// The user's labels.
+    /// The user's labels, by key.
     pub tags: Arc<Tags>,
     /// Derived from its gate and its members.
     pub state: FlowState,
     /// What may still be added and claimed.
     pub gate: GateState,
-    /// Members, by state.
+    /// How many members it has, and in which states.
     pub counts: Counts,
     /// Moves with every staged edge.
     pub graph_revision: u64,
     /// When it was created, not when it was opened.
     pub created_at: Timestamp,
-    /// When its last open member ended.
+    /// When its last open member ended; absent while one is open.
     pub ended_at: Option<Timestamp>,
     /// Why its gate was closed and what happens to its members; absent unless it was cancelled.
     pub cancellation: Option<FlowCancellation>,
@@ -45,7 +45,7 @@ pub struct FlowView {
 pub struct GroupView {
     /// The member they lead to.
     pub execution_id: ExecutionId,
-    /// How they join.
+    /// How many of their upstreams must end in a way that counts.
     pub policy: EdgeGroupPolicy,
     /// An edge was applied: the policy can no longer change.
     pub fixed: bool,
@@ -61,7 +61,7 @@ pub struct GroupView {
 pub struct ListFlows {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
-    /// Of this kind.
+    /// Of this kind, as given when they were created; absent: of any.
     pub kind: Option<FlowKind>,
     /// With this tag, as `key=value`.
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]

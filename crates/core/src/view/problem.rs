@@ -22,9 +22,9 @@ pub struct Problem {
     pub namespace: Option<Namespace>,
     /// Since when, where that is known.
     pub since: Option<Timestamp>,
-    /// What is wrong.
+    /// What is wrong, in a sentence for a person.
     pub detail: String,
-    /// What to do about it.
+    /// What to do about it, for an operator.
     pub advice: Cow<'static, str>,
 }
 
