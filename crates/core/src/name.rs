@@ -221,7 +221,7 @@ impl Category {
 
     /// Whether a retry policy without a list retries this category.
     pub fn is_retryable_by_default(&self) -> bool {
-        !matches!(self.as_str(), "permanent" | "cancelled")
+        !matches!(self.as_str(), "permanent" | "cancelled" | "budget")
     }
 }
 

@@ -66,7 +66,7 @@ pub struct RetryPolicy {
     pub max_retries: u32,
     /// The pause before each retry; absent: 1 s, doubled each time up to 60 s.
     pub backoff: Backoff,
-    /// Which failures are retried; absent: all but `permanent` and `cancelled`.
+    /// Which failures are retried; absent: all but `permanent`, `cancelled` and `budget`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable_categories: Option<BTreeSet<Category>>,
 }

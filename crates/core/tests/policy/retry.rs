@@ -94,13 +94,13 @@ fn an_execution_is_retried_as_often_as_its_policy_says_and_then_fails() {
 }
 
 #[test]
-fn without_a_list_everything_is_retried_but_what_is_permanent_or_cancelled() {
+fn without_a_list_everything_is_retried_but_what_is_permanent_cancelled_or_over_a_budget() {
     let retry = policy(&json!({"retry_policy": {}})).retry_policy.unwrap();
     let allows = |category: &str| retry.allows(&Category::parse(category).unwrap(), 0);
     for category in ["transient", "infra_crash", "timeout", "of_my_own"] {
         assert!(allows(category), "{category}");
     }
-    assert!(!allows("permanent") && !allows("cancelled"));
+    assert!(!allows("permanent") && !allows("cancelled") && !allows("budget"));
 }
 
 #[test]
