@@ -15,10 +15,10 @@ pub(crate) struct Feeds(BTreeMap<Partition, Vec<HistoryLine>>);
 
 /// How far a reader has come in every partition.
 #[derive(Clone, Debug, Default)]
-pub struct Reading(BTreeMap<Partition, Place>);
+pub struct Reading(BTreeMap<Partition, ReaderPosition>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct ReaderPosition {
     /// Where the feed ended when the reader began: what is older may have been dropped before.
     began: usize,
     /// Everything before was seen.
@@ -45,7 +45,7 @@ impl Feeds {
 
     /// A reader begins now.
     pub(crate) fn begin(&self) -> Reading {
-        let place = |feed: &Vec<HistoryLine>| Place {
+        let place = |feed: &Vec<HistoryLine>| ReaderPosition {
             began: feed.len(),
             seen: 0,
         };

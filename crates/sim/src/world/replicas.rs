@@ -49,11 +49,11 @@ pub(crate) struct Replicas {
     store: Arc<dyn Backend>,
     boot: Boot,
     luck: Luck,
-    seats: Mutex<Vec<Seat>>,
+    slots: Mutex<Vec<ReplicaSlot>>,
 }
 
 /// The place of one replica.
-struct Seat {
+struct ReplicaSlot {
     process: ProcessId,
     running: Running,
 }
@@ -73,16 +73,16 @@ impl Replicas {
             store,
             boot,
             luck,
-            seats: Mutex::default(),
+            slots: Mutex::default(),
         };
         for _ in 0..count {
-            let seat = replicas.seat();
-            replicas.seats().push(seat);
+            let slot = replicas.slot();
+            replicas.slots().push(slot);
         }
         replicas
     }
 
-    fn seat(&self) -> Seat {
+    fn slot(&self) -> ReplicaSlot {
         let executor = &self.stage.executor;
         let process = executor.start_process();
         let host = SimHost::new(executor.clone(), process, self.luck.fork());
@@ -95,14 +95,14 @@ impl Replicas {
         );
         self.stage.trace.note(|| format!("{process:?} starts"));
         let running = (self.boot)(Arc::new(faulty), Arc::new(host));
-        Seat { process, running }
+        ReplicaSlot { process, running }
     }
 
     /// Kills a replica in the middle of whatever it does.
     pub(crate) fn crash_one(&self, luck: &Luck) {
         let process = {
-            let seats = self.seats();
-            luck.pick(&seats).map(|seat| seat.process)
+            let slots = self.slots();
+            luck.pick(&slots).map(|slot| slot.process)
         };
         if let Some(process) = process.filter(|process| self.stage.executor.is_alive(*process)) {
             self.stage.tally().strike(Fault::ReplicaCrash);
@@ -114,9 +114,9 @@ impl Replicas {
     /// Asks a replica to end. It goes on answering for a moment, and is gone then.
     pub(crate) fn stop_one(&self, luck: &Luck) {
         let chosen = {
-            let seats = self.seats();
-            luck.pick(&seats)
-                .map(|seat| (seat.process, Arc::clone(&seat.running.stop)))
+            let slots = self.slots();
+            luck.pick(&slots)
+                .map(|slot| (slot.process, Arc::clone(&slot.running.stop)))
         };
         let Some((process, stop)) = chosen.filter(|(process, _)| self.stage.executor.is_alive(*process)) else {
             return;
@@ -134,14 +134,14 @@ impl Replicas {
     /// Starts again whoever died.
     pub(crate) fn restart_dead(&self) {
         let dead: Vec<usize> = {
-            let seats = self.seats();
+            let slots = self.slots();
             let is_dead =
-                |(place, seat): (usize, &Seat)| (!self.stage.executor.is_alive(seat.process)).then_some(place);
-            seats.iter().enumerate().filter_map(is_dead).collect()
+                |(place, slot): (usize, &ReplicaSlot)| (!self.stage.executor.is_alive(slot.process)).then_some(place);
+            slots.iter().enumerate().filter_map(is_dead).collect()
         };
         for place in dead {
-            let seat = self.seat();
-            self.seats()[place] = seat;
+            let slot = self.slot();
+            self.slots()[place] = slot;
         }
     }
 
@@ -177,20 +177,20 @@ impl Replicas {
     }
 
     fn pick(&self, luck: &Luck, sees: Sees) -> Option<(ProcessId, Arc<dyn Fabric>)> {
-        let seats = self.seats();
-        let seat = luck.pick(&seats)?;
-        let Running { fabric, bound, .. } = &seat.running;
+        let slots = self.slots();
+        let slot = luck.pick(&slots)?;
+        let Running { fabric, bound, .. } = &slot.running;
         let bound_at_times = sees == Sees::OneNamespaceAtTimes && self.weather.is_bad();
         let caller = if luck.one_in(BOUND_ONE_IN) && bound_at_times {
             bound
         } else {
             fabric
         };
-        let found = (seat.process, Arc::clone(caller));
+        let found = (slot.process, Arc::clone(caller));
         self.stage.executor.is_alive(found.0).then_some(found)
     }
 
-    fn seats(&self) -> MutexGuard<'_, Vec<Seat>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, Vec<ReplicaSlot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

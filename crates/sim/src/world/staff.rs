@@ -11,11 +11,11 @@ use crate::store::Fault;
 /// Everybody who works.
 #[derive(Default)]
 pub(crate) struct Staff {
-    seats: Mutex<Vec<Seat>>,
+    slots: Mutex<Vec<WorkerSlot>>,
 }
 
 /// One process slot.
-struct Seat {
+struct WorkerSlot {
     actor: Actor,
     number: usize,
     process: ProcessId,
@@ -25,32 +25,32 @@ impl Staff {
     /// Starts a worker.
     pub(crate) fn hire(&self, actor: Actor, number: usize) {
         let process = start(&actor, number);
-        self.seats().push(Seat { actor, number, process });
+        self.slots().push(WorkerSlot { actor, number, process });
     }
 
     /// Kills a worker with everything it holds.
     pub(crate) fn crash_one(&self, luck: &Luck) {
-        let seats = self.seats();
-        let Some(seat) = luck.pick(&seats) else { return };
-        let stage = &seat.actor.stage;
-        if stage.executor.is_alive(seat.process) {
+        let slots = self.slots();
+        let Some(slot) = luck.pick(&slots) else { return };
+        let stage = &slot.actor.stage;
+        if stage.executor.is_alive(slot.process) {
             stage.tally().strike(Fault::WorkerCrash);
-            stage.trace.note(|| format!("        {} is killed", seat.actor.name));
-            stage.executor.kill(seat.process);
+            stage.trace.note(|| format!("        {} is killed", slot.actor.name));
+            stage.executor.kill(slot.process);
         }
     }
 
     /// Starts again whoever died. It remembers nothing.
     pub(crate) fn restart_dead(&self) {
-        for seat in self.seats().iter_mut() {
-            if !seat.actor.stage.executor.is_alive(seat.process) {
-                seat.process = start(&seat.actor, seat.number);
+        for slot in self.slots().iter_mut() {
+            if !slot.actor.stage.executor.is_alive(slot.process) {
+                slot.process = start(&slot.actor, slot.number);
             }
         }
     }
 
-    fn seats(&self) -> MutexGuard<'_, Vec<Seat>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, Vec<WorkerSlot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
