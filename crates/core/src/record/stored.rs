@@ -103,6 +103,11 @@ impl fmt::Debug for Carried {
 }
 
 impl Carried {
+    /// The format a record that carries this is written in.
+    fn format(&self) -> u64 {
+        self.0.as_deref().map_or(FORMAT, |later| later.format.max(FORMAT))
+    }
+
     /// What one member of the record carries.
     fn of_member(&self, name: &str) -> Carried {
         let part = |later: &Later| {
@@ -122,10 +127,19 @@ impl Carried {
 ///
 /// When the text is no such document.
 pub fn read<T: Stored>(text: &str) -> serde_json::Result<T> {
-    if !text.starts_with(MARKED) {
-        return serde_json::from_str(text);
+    match format_of(text) {
+        ..=FORMAT => serde_json::from_str(text),
+        _ => read_value(serde_json::from_str(text)?),
     }
-    read_value(serde_json::from_str(text)?)
+}
+
+/// The format that a text begins with; without a mark it is the first.
+fn format_of(text: &str) -> u64 {
+    let Some(marked) = text.strip_prefix(MARKED) else {
+        return 1;
+    };
+    let digits = marked.bytes().take_while(u8::is_ascii_digit).count();
+    marked[..digits].parse().unwrap_or(u64::MAX)
 }
 
 /// The text a document is stored as.
@@ -134,19 +148,17 @@ pub fn read<T: Stored>(text: &str) -> serde_json::Result<T> {
 ///
 /// When it has no JSON form, which no record is without.
 pub fn write<T: Stored>(record: &T) -> serde_json::Result<String> {
-    let later = record.carried().0.as_deref();
-    let format = later.map_or(FORMAT, |later| later.format.max(FORMAT));
     // Most records have about this size: growing there step by step would copy them several times.
     let mut text = Vec::with_capacity(1_024);
-    match later {
+    match record.carried().0 {
         None => serde_json::to_writer(&mut text, record)?,
         Some(_) => serde_json::to_writer(&mut text, &write_members(record)?)?,
     }
-    let text = String::from_utf8(text).map_err(serde::ser::Error::custom)?;
-    Ok(match format {
-        1 => text,
-        _ => text.replacen('{', &format!("{{\"{MARK}\":{format},"), 1),
-    })
+    let mut text = String::from_utf8(text).map_err(serde::ser::Error::custom)?;
+    if let format @ 2.. = record.carried().format() {
+        text.replace_range(..1, &format!("{MARKED}{format},"));
+    }
+    Ok(text)
 }
 
 /// Reads a stored document that was taken apart already.
@@ -171,8 +183,8 @@ pub fn read_value<T: Stored>(whole: Value) -> serde_json::Result<T> {
 /// When it has no JSON form, which no record is without.
 pub fn write_value<T: Stored>(record: &T) -> serde_json::Result<Value> {
     let mut members = write_members(record)?;
-    if let (Some(later), Value::Object(members)) = (record.carried().0.as_deref(), &mut members) {
-        members.insert(MARK.to_owned(), later.format.into());
+    if let (format @ 2.., Value::Object(members)) = (record.carried().format(), &mut members) {
+        members.insert(MARK.to_owned(), format.into());
     }
     Ok(members)
 }
@@ -271,12 +283,24 @@ fn same_item(now: &Value, before: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{Value, put_back};
+    use super::{Value, format_of, put_back};
 
     /// `now` with what a later format held where this one knew only `known`.
     fn with(mut now: Value, known: &Value, whole: &Value) -> Value {
         put_back(&mut now, known, whole);
         now
+    }
+
+    #[test]
+    fn a_text_begins_with_its_format_unless_it_is_the_first() {
+        for (text, format) in [
+            (r#"{"id":1,"format":7}"#, 1),
+            (r#"{"format":2,"id":1}"#, 2),
+            (r#"{"format":317}"#, 317),
+            (r#"{"format":"odd"}"#, u64::MAX),
+        ] {
+            assert_eq!(format_of(text), format, "{text}");
+        }
     }
 
     #[test]
