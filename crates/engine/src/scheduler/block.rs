@@ -97,7 +97,7 @@ async fn block_one(engine: &Engine, candidate: &Candidate, refused: &Refused) ->
     let rule = |execution: &_, context: &_| claim::block(execution, candidate.grant_id, &refused.refusal, context);
     match candidate.settle(engine, rule).await {
         // Whatever ended the reservation, it is blocked, ended, or looked at again when it is next reserved.
-        Ok(Settled::Done(_) | Settled::FlowCancelled | Settled::Over) => Ok(()),
+        Ok(Settled::Done(_) | Settled::FlowCancelled | Settled::Over | Settled::Redeemed) => Ok(()),
         Err(refusal) => Err(refusal),
     }
 }

@@ -53,7 +53,14 @@ impl Candidate {
                 .and_then(|execution| rule(execution, &engine.context_of(&snapshot, execution)));
             let step = match step {
                 Ok(step) => step,
-                Err(refusal) if is_over(refusal.code) => return Ok(Decision::unchanged(snapshot, Settled::Over)),
+                Err(refusal) if is_over(refusal.code) => {
+                    let settled = if self.is_redeemed(&snapshot) {
+                        Settled::Redeemed
+                    } else {
+                        Settled::Over
+                    };
+                    return Ok(Decision::unchanged(snapshot, settled));
+                }
                 Err(refusal) => return Err(refusal),
             };
             // What is decided again may have landed before: then it is as it was loaded.
@@ -67,6 +74,13 @@ impl Candidate {
             Ok(Decision::Commit(snapshot, step))
         };
         locked.transact(decide).await
+    }
+
+    /// Whether a lease came of the grant: then the slot is that lease's.
+    fn is_redeemed(&self, snapshot: &Snapshot) -> bool {
+        let execution = snapshot.execution(&RecordKey::Execution(self.execution().id));
+        let lease = execution.and_then(Execution::lease);
+        lease.is_some_and(|lease| lease.grant == Some(self.grant_id))
     }
 
     /// Gives back the quota slot of a reservation that is over. Its record may do so too, once more is harmless. If the call
@@ -95,6 +109,8 @@ pub(super) enum Settled {
     FlowCancelled,
     /// Somebody or time ended the reservation before: there is nothing left to decide.
     Over,
+    /// The same grant was admitted for another call, and its worker has taken the lease already.
+    Redeemed,
 }
 
 /// Whether a refusal says that the reservation is no longer there.

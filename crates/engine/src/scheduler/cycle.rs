@@ -289,8 +289,8 @@ async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Op
             grant_id: candidate.grant_id,
             now: candidate.now,
         })),
-        // The record gives the slot back itself.
-        Settled::FlowCancelled => Ok(None),
+        // The record gives the slot back itself, or its lease holds it.
+        Settled::FlowCancelled | Settled::Redeemed => Ok(None),
         Settled::Over => {
             candidate.give_slot_back(engine).await;
             Ok(None)

@@ -62,6 +62,7 @@ async fn admit_passed(engine: &Engine, candidate: &Candidate, ring: &KeyRing) ->
     match candidate.settle(engine, rule).await? {
         Settled::Done(execution) => sign(ring, &execution),
         Settled::FlowCancelled => Err(cancelled_with_flow(id)),
+        Settled::Redeemed => Err(taken_back(id)),
         Settled::Over => {
             candidate.give_slot_back(engine).await;
             Err(taken_back(id))
