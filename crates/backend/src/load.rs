@@ -42,6 +42,9 @@ pub struct Snapshot {
     pub blobs: BTreeMap<BlobKey, Payload>,
     /// The nudges of the records asked for, read before the counters.
     pub nudges: BTreeMap<RecordKey, NudgeStamp>,
+    /// Something is decided from rows that were listed after it. A row that is not there has no version, so the commit must be
+    /// of this generation: in another one it may be there again.
+    pub listed: bool,
 }
 
 impl Load {
@@ -101,6 +104,7 @@ impl Snapshot {
             counters: BTreeMap::new(),
             blobs: BTreeMap::new(),
             nudges: BTreeMap::new(),
+            listed: false,
         }
     }
 

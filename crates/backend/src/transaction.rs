@@ -156,10 +156,11 @@ impl Transaction {
     }
 
     /// Binds what the rules drafted to the versions their records were loaded with, and to the generation if counters were
-    /// loaded too.
+    /// loaded or rows were listed too.
     pub fn bind(draft: Draft, snapshot: &Snapshot, tag: Tag) -> Self {
         let mut transaction = Self::new(snapshot.partition, tag);
-        transaction.generation = (!snapshot.counters.is_empty()).then_some(snapshot.generation);
+        let has_unversioned = snapshot.listed || !snapshot.counters.is_empty();
+        transaction.generation = has_unversioned.then_some(snapshot.generation);
         for key in draft.guards {
             let version = snapshot.version(&key);
             transaction.guards.push((key, version));

@@ -1,8 +1,8 @@
 //! Snapshots of a partition that took more than one read.
 //!
 //! What was read first stays: everything is decided from the oldest reading of a record, and the commit finds out whether it
-//! has changed since. The generation is that of the first counters: records have versions, and some snapshots begin with a
-//! record that is remembered, in a generation nobody has read.
+//! has changed since. The generation is that of the first counters, or of what was read before rows were listed: records have
+//! versions, and some snapshots begin with a record that is remembered, in a generation nobody has read.
 
 use ff_backend::load::Snapshot;
 use ff_backend::transaction::Version;
@@ -15,7 +15,7 @@ pub(crate) fn merge(snapshot: &mut Snapshot, later: Snapshot) {
     for (key, found) in later.records {
         snapshot.records.entry(key).or_insert(found);
     }
-    if snapshot.counters.is_empty() {
+    if snapshot.counters.is_empty() && !snapshot.listed {
         snapshot.generation = later.generation;
     }
     for (key, value) in later.counters {

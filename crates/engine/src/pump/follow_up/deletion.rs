@@ -30,6 +30,7 @@ pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> 
     let locked = engine.lock(key.clone()).await;
     let decide = || async {
         let mut snapshot = locked.look(Engine::load_of(id)).await?;
+        snapshot.listed = true;
         let found = snapshot.execution(&key).cloned();
         let Some(execution) = found.filter(Execution::is_deleting) else {
             return Ok(Decision::unchanged(snapshot, Progress::Done));

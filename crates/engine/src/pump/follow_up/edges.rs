@@ -20,6 +20,7 @@ pub(crate) async fn resolve_edges_chunk(engine: &Engine, id: ExecutionId) -> Res
         // Read before the edges are listed: an edge applied since then has found the execution ended, or makes this
         // chunk conflict.
         let mut snapshot = locked.look(Engine::load_of(id)).await?;
+        snapshot.listed = true;
         let found = snapshot.execution(&key).cloned();
         let Some(upstream) = found.filter(|upstream| upstream.follow_ups.resolve_edges) else {
             return Ok(Decision::unchanged(snapshot, Progress::Done));

@@ -30,6 +30,7 @@ pub(crate) async fn reopen_edges_chunk(engine: &Engine, id: ExecutionId) -> Resu
     let locked = engine.lock(key.clone()).await;
     let decide = || async {
         let mut snapshot = locked.look(Engine::load_of(id)).await?;
+        snapshot.listed = true;
         let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
         let Some((replayed, occurrence)) = found.filter(|(replayed, _)| replayed.follow_ups.reopen_edges) else {
             return Ok(Decision::unchanged(snapshot, None));

@@ -25,6 +25,7 @@ pub(crate) async fn cancel_siblings_chunk(engine: &Engine, id: ExecutionId) -> R
     let locked = engine.lock(key.clone()).await;
     let decide = || async {
         let mut snapshot = locked.look(Engine::load_of(id)).await?;
+        snapshot.listed = true;
         let found = snapshot.execution(&key).cloned().zip(Occurrence::of(&snapshot, &key));
         let Some((child, occurrence)) = found.filter(|(child, _)| child.follow_ups.cancel_siblings) else {
             return Ok(Decision::unchanged(snapshot, None));

@@ -49,6 +49,25 @@ async fn a_child_is_not_let_go_at_once_when_another_end_was_forgotten() {
 }
 
 #[tokio::test]
+async fn a_child_is_let_go_although_its_edge_was_seen_resolved_before_that_was_forgotten() {
+    let (mut world, ids) = World::with(chain()).await;
+    world.claim().await;
+    world.restart();
+    world.finish(ids["a"]).await;
+    let owed = world.kept();
+    world.settle().await;
+    let resolved = world.kept();
+    world.fail_over(&owed);
+    world.restart();
+    // The upstream is read as it was, its edges as another process has left them; then that process's work is forgotten.
+    world.line.list_edges_of(resolved);
+    world.line.fail_over_before_writing(RecordKey::Execution(ids["a"]));
+    world.settle().await;
+    assert_eq!(world.state(ids["b"]).await, S::Waiting);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
 async fn the_end_of_a_member_still_carries_its_consequences_in_a_later_generation() {
     let (world, ids) = World::with(chain()).await;
     world.fail_over(&world.kept());

@@ -10,7 +10,7 @@ use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use ff_backend::hint::HintStream;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{Page, Query};
+use ff_backend::query::{Listing, Page, Query};
 use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
@@ -39,6 +39,7 @@ pub(crate) struct Shaky {
     fates: Mutex<VecDeque<Fate>>,
     failover: Mutex<Option<Failover>>,
     delayed: Mutex<Option<Delayed>>,
+    listed_elsewhere: Mutex<Option<MemoryBackend>>,
 }
 
 /// A failover that waits for its moment.
@@ -60,6 +61,7 @@ impl Shaky {
             fates: Mutex::default(),
             failover: Mutex::default(),
             delayed: Mutex::default(),
+            listed_elsewhere: Mutex::default(),
         }
     }
 
@@ -74,6 +76,11 @@ impl Shaky {
             kept: self.inner.fork(),
             before_writing: record,
         });
+    }
+
+    /// The next edges that are listed are those of `other`: what the store had come to between two reads.
+    pub(crate) fn list_edges_of(&self, other: MemoryBackend) {
+        *self.listed_elsewhere.lock().unwrap() = Some(other);
     }
 
     /// The next transaction that answers a nudge of this record is under way until it is delivered.
@@ -155,7 +162,12 @@ impl Backend for Shaky {
     }
 
     async fn list(&self, query: Query) -> Result<Page> {
-        self.inner.list(query).await
+        let is_meant = matches!(query.of, Listing::EdgesFrom { .. });
+        let elsewhere = self.listed_elsewhere.lock().unwrap().take_if(|_| is_meant);
+        match elsewhere {
+            Some(other) => other.list(query).await,
+            None => self.inner.list(query).await,
+        }
     }
 
     async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
