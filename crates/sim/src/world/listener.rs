@@ -62,8 +62,12 @@ impl Listener {
                 self.bookmark = Some((events.next, reading));
                 more
             }
-            // It has missed something, or the key of its cursor is gone, and it knows: it begins anew.
-            Heard::Refused(refusal) if matches!(refusal.code, Code::CursorExpired | Code::InvalidCursor) => true,
+            // It has missed something, or the key of its cursor is gone, and it knows: it begins anew, a moment later. What
+            // is dropped in the millisecond in which somebody begins may have been dropped just after that.
+            Heard::Refused(refusal) if matches!(refusal.code, Code::CursorExpired | Code::InvalidCursor) => {
+                self.actor.pause(1, 1).await;
+                true
+            }
             Heard::Refused(refusal) => {
                 let detail = format!("the events are refused: {refusal}");
                 self.actor.complain("whoever follows the events can go on", detail);
