@@ -65,6 +65,7 @@ codes! {
         FlowNotFound => "flow_not_found",
         EdgeNotFound => "edge_not_found",
         AttemptNotFound => "attempt_not_found",
+        KeyNotFound => "key_not_found",
         WaitpointNotFound => "waitpoint_not_found",
         BudgetNotFound => "budget_not_found",
         QuotaPolicyNotFound => "quota_policy_not_found",
@@ -73,6 +74,7 @@ codes! {
         ResultNotAvailable => "result_not_available",
     }
     405 { MethodNotAllowed => "method_not_allowed" }
+    408 { RequestTimeout => "request_timeout" }
     409 {
         ExecutionNotActive => "execution_not_active",
         ExecutionNotTerminal => "execution_not_terminal",
@@ -109,7 +111,7 @@ codes! {
         StaleOwnerCannotAppend => "stale_owner_cannot_append",
         Contention => "contention",
     }
-    410 { CursorExpired => "cursor_expired" }
+    410 { CursorExpired => "cursor_expired", CallbackClosed => "callback_closed" }
     413 {
         PayloadTooLarge => "payload_too_large",
         FrameTooLarge => "frame_too_large",
@@ -129,7 +131,7 @@ codes! {
 impl Code {
     /// Whether the same call may succeed later without the caller changing anything.
     pub const fn retryable(self) -> bool {
-        matches!(self, Code::Contention) || matches!(self.status(), 429 | 503 | 504)
+        matches!(self, Code::Contention) || matches!(self.status(), 408 | 429 | 503 | 504)
     }
 }
 

@@ -14,10 +14,11 @@ const PROMISED: &[(u16, &str)] = &[
     (403, "forbidden invalid_token"),
     (
         404,
-        "not_found execution_not_found flow_not_found edge_not_found attempt_not_found waitpoint_not_found
-         budget_not_found quota_policy_not_found lane_not_found worker_not_found result_not_available",
+        "not_found execution_not_found flow_not_found edge_not_found attempt_not_found key_not_found
+         waitpoint_not_found budget_not_found quota_policy_not_found lane_not_found worker_not_found result_not_available",
     ),
     (405, "method_not_allowed"),
+    (408, "request_timeout"),
     (
         409,
         "execution_not_active execution_not_terminal execution_not_suspended execution_not_eligible
@@ -29,7 +30,7 @@ const PROMISED: &[(u16, &str)] = &[
          max_reclaims_exceeded duplicate_worker_instance rotation_conflict lane_not_accepting stream_closed
          stale_owner_cannot_append contention",
     ),
-    (410, "cursor_expired"),
+    (410, "cursor_expired callback_closed"),
     (413, "payload_too_large frame_too_large batch_too_large"),
     (415, "unsupported_media_type"),
     (429, "rate_limited too_many_streams too_many_signatures"),
