@@ -11,6 +11,8 @@ use super::fault::Fault;
 
 /// More fields than any command has: whoever sends many does not make us compare them all.
 const FIELDS_MAX: usize = 256;
+/// More values than any list of a query may have.
+const REPEATED_MAX: usize = 1_000;
 
 /// Named values: those of a JSON object, of a path, of a query.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,13 @@ pub(super) enum Given<'a> {
     Json(&'a RawValue),
     /// In a path or query, where everything is text.
     Text(Cow<'a, str>),
+    /// In a query, several times under one name: a list.
+    Texts(Vec<Cow<'a, str>>),
+}
+
+/// What is wrong with a name that stands there twice and means one thing.
+pub(super) fn given_twice() -> Fault {
+    Fault::new("is given twice")
 }
 
 impl<'a> Fields<'a> {
@@ -39,24 +48,44 @@ impl<'a> Fields<'a> {
             return Err(Fault::new("a JSON object is expected"));
         }
         let members: Members<'a> = serde_json::from_str(text).map_err(|error| malformed(&error))?;
-        if members.0.len() > FIELDS_MAX {
-            return Err(Fault::new(format!("there are more than {FIELDS_MAX} fields here")));
-        }
         let mut fields = Self::default();
         for (name, value) in members.0 {
+            if fields.known(&name).is_some() {
+                return Err(given_twice().under(name));
+            }
             fields.add(name, Given::Json(value))?;
         }
         Ok(fields)
     }
 
-    /// Adds a value of a path or query. A name that stands there already is refused.
+    /// Adds a value of a path or query. Under a name that stands there already it is one more of a list, which whoever reads
+    /// the field as one value refuses; a body is not added to.
     pub fn add_text(&mut self, name: impl Into<Cow<'a, str>>, text: impl Into<Cow<'a, str>>) -> Result<(), Fault> {
-        self.add(name.into(), Given::Text(text.into()))
+        let (name, text) = (name.into(), text.into());
+        match self.known(&name) {
+            None => return self.add(name, Given::Text(text)),
+            Some(Given::Json(_)) => return Err(given_twice().under(name)),
+            Some(Given::Texts(texts)) if texts.len() == REPEATED_MAX => {
+                return Err(Fault::new(format!("is given more than {REPEATED_MAX} times")).under(name));
+            }
+            Some(Given::Texts(texts)) => texts.push(text),
+            Some(given @ Given::Text(_)) => {
+                if let Given::Text(first) = std::mem::replace(given, Given::Texts(Vec::new())) {
+                    *given = Given::Texts(vec![first, text]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&mut self, name: &str) -> Option<&mut Given<'a>> {
+        let mut entries = self.entries.iter_mut();
+        entries.find(|(known, _)| known == name).map(|(_, given)| given)
     }
 
     fn add(&mut self, name: Cow<'a, str>, value: Given<'a>) -> Result<(), Fault> {
-        if self.entries.iter().any(|(known, _)| *known == name) {
-            return Err(Fault::new("is given twice").under(name));
+        if self.entries.len() == FIELDS_MAX {
+            return Err(Fault::new(format!("there are more than {FIELDS_MAX} fields here")));
         }
         self.entries.push((name, value));
         Ok(())
@@ -73,20 +102,26 @@ impl<'a> Fields<'a> {
         match self.take(name) {
             None => Ok(None),
             Some(Given::Text(text)) => Ok(Some(text.into_owned())),
+            Some(Given::Texts(_)) => Err(given_twice().under(name)),
             Some(Given::Json(value)) => Ok(Some(plain(value)?)),
         }
     }
 
-    /// Every value as text, for a query. What is not there in JSON is left out.
+    /// Every value as text, for a query: a list as one text for each of its items. What is not there in JSON is left out.
     pub fn into_texts(self) -> Result<Vec<(String, String)>, Fault> {
         let mut texts = Vec::with_capacity(self.entries.len());
         for (name, value) in self.entries {
-            let text = match value {
-                Given::Text(text) => text.into_owned(),
+            let values = match value {
+                Given::Text(text) => vec![text.into_owned()],
+                Given::Texts(texts) => texts.into_iter().map(Cow::into_owned).collect(),
                 Given::Json(value) if value.get() == "null" => continue,
-                Given::Json(value) => plain(value)?,
+                Given::Json(value) if value.get().starts_with('[') => {
+                    let items: Vec<&RawValue> = serde_json::from_str(value.get())?;
+                    items.into_iter().map(plain).collect::<Result<_, _>>()?
+                }
+                Given::Json(value) => vec![plain(value)?],
             };
-            texts.push((name.into_owned(), text));
+            texts.extend(values.into_iter().map(|text| (name.clone().into_owned(), text)));
         }
         Ok(texts)
     }
@@ -103,6 +138,7 @@ impl<'a> Fields<'a> {
             match value {
                 Given::Json(value) => json.extend_from_slice(value.get().as_bytes()),
                 Given::Text(text) => serde_json::to_writer(&mut json, &text)?,
+                Given::Texts(texts) => serde_json::to_writer(&mut json, &texts)?,
             }
         }
         json.push(b'}');

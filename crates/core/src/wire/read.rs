@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::bytes::Triple;
 use super::fault::Fault;
-use super::fields::{Fields, Given, Members};
+use super::fields::{Fields, Given, Members, given_twice};
 use super::nearest::nearest;
 use super::{Mark, mark};
 use crate::error::{Code, Rejection};
@@ -114,6 +114,7 @@ impl<'a> Node<'a> {
         match &self.value {
             Value::Given(Given::Json(value)) => Ok(value),
             Value::Given(Given::Text(_)) => Err(Fault::new("this does not fit into a path or query")),
+            Value::Given(Given::Texts(_)) => Err(given_twice()),
             Value::Bytes { name, triple } => match triple.json {
                 Some(json) if triple.base64.is_none() && triple.content_type.is_none() => Ok(json),
                 _ => Err(Fault::new(format!("{name} takes JSON only"))),
@@ -213,7 +214,14 @@ impl<'a> Deserializer<'a> for Node<'a> {
     }
 
     fn deserialize_seq<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let items: Vec<&'a RawValue> = serde_json::from_str(self.raw()?.get())?;
+        let items: Vec<Given<'a>> = match self.value {
+            Value::Given(Given::Text(text)) => vec![Given::Text(text)],
+            Value::Given(Given::Texts(texts)) => texts.into_iter().map(Given::Text).collect(),
+            Value::Given(Given::Json(_)) | Value::Bytes { .. } => {
+                let items: Vec<&'a RawValue> = serde_json::from_str(self.raw()?.get())?;
+                items.into_iter().map(Given::Json).collect()
+            }
+        };
         visitor.visit_seq(Items {
             items: items.into_iter().enumerate(),
             unknown: self.unknown,
@@ -354,7 +362,9 @@ impl<'a> Struct<'_, 'a> {
                 self.inline.known.push(base);
                 let json = match fields.take(base) {
                     Some(Given::Json(value)) => Some(value),
-                    Some(Given::Text(_)) => return Err(Fault::new("bytes do not fit into a path or query").under(base)),
+                    Some(Given::Text(_) | Given::Texts(_)) => {
+                        return Err(Fault::new("bytes do not fit into a path or query").under(base));
+                    }
                     None => None,
                 };
                 let triple = Triple {
@@ -433,7 +443,7 @@ impl<'a> MapAccess<'a> for Map<'a> {
 
 /// The items of a list.
 struct Items<'a> {
-    items: std::iter::Enumerate<std::vec::IntoIter<&'a RawValue>>,
+    items: std::iter::Enumerate<std::vec::IntoIter<Given<'a>>>,
     unknown: Unknown,
 }
 
@@ -444,7 +454,10 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         let Some((index, item)) = self.items.next() else {
             return Ok(None);
         };
-        let item = seed.deserialize(Node::json(item, self.unknown));
+        let item = seed.deserialize(Node {
+            value: Value::Given(item),
+            unknown: self.unknown,
+        });
         item.map(Some).map_err(|fault| fault.under(index))
     }
 

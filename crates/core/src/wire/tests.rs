@@ -204,3 +204,62 @@ fn a_path_or_query_gives_the_same_fields_as_a_body() {
     let refusal = read::<Sample>(fields, Unknown::Refused).unwrap_err();
     assert_eq!(refusal.detail, "/row: this is not a whole number");
 }
+
+#[test]
+fn a_list_is_a_name_that_a_query_repeats() {
+    let mut fields = Fields::of_json(br#"{"name":"a"}"#).unwrap();
+    fields.add_text("choices", "nothing").unwrap();
+    let one: Sample = read(fields.clone(), Unknown::Refused).unwrap();
+    assert_eq!(one.choices, [Choice::Nothing]);
+    fields.add_text("choices", "nothing").unwrap();
+    let two: Sample = read(fields.clone(), Unknown::Refused).unwrap();
+    assert_eq!(two.choices, [Choice::Nothing, Choice::Nothing]);
+    fields.add_text("choices", "other").unwrap();
+    let refusal = read::<Sample>(fields, Unknown::Refused).unwrap_err();
+    assert!(refusal.detail.starts_with("/choices/2: "), "{}", refusal.detail);
+}
+
+#[test]
+fn what_is_one_value_is_not_given_twice() {
+    for (name, first, second) in [("row", "1", "2"), ("name", "a", "b"), ("urgent", "true", "true")] {
+        let mut fields = Fields::default();
+        fields.add_text(name, first).unwrap();
+        fields.add_text(name, second).unwrap();
+        if name != "name" {
+            fields.add_text("name", "a").unwrap();
+        }
+        let refusal = read::<Sample>(fields, Unknown::Refused).unwrap_err();
+        assert_eq!(refusal.detail, format!("/{name}: is given twice"));
+    }
+    let mut fields = Fields::of_json(br#"{"choices":["nothing"]}"#).unwrap();
+    assert_eq!(
+        fields.add_text("choices", "nothing").unwrap_err().to_string(),
+        "/choices: is given twice"
+    );
+}
+
+#[test]
+fn a_list_is_written_into_a_query_item_by_item() {
+    let fields = Fields::of_json(br#"{"name":"a","states":["waiting","active"],"numbers":[1],"none":[],"null":null}"#);
+    let texts = fields.unwrap().into_texts().unwrap();
+    let expected = [
+        ("name", "a"),
+        ("states", "waiting"),
+        ("states", "active"),
+        ("numbers", "1"),
+    ];
+    assert_eq!(texts, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+}
+
+#[test]
+fn a_query_is_bounded() {
+    let mut fields = Fields::default();
+    let repeated = (0..2_000)
+        .map(|_| fields.add_text("choices", "nothing"))
+        .find_map(Result::err);
+    assert_eq!(repeated.unwrap().to_string(), "/choices: is given more than 1000 times");
+    let named = (0..300)
+        .map(|number| fields.add_text(format!("f{number}"), "x"))
+        .find_map(Result::err);
+    assert_eq!(named.unwrap().to_string(), "there are more than 256 fields here");
+}
