@@ -220,6 +220,8 @@ pub enum FeedStart {
     /// From the oldest line that was kept at this moment, the `now` of the reader's first page: it has seen no line of this
     /// feed since.
     Since(Timestamp),
+    /// From the first line of this moment or later: the reader wants no earlier one, and has seen none of these.
+    From(Timestamp),
     /// After the last line the reader saw.
     After(FeedPosition),
 }

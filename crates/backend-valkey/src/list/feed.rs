@@ -94,6 +94,14 @@ impl Feed {
                 let trimmed = Command::new("HGET", STAMPS).arg("trimmed");
                 vec![trimmed, range(first_shown(began - FEED_KEPT_FOR), chunk)]
             }
+            FeedStart::From(at) => {
+                let trimmed = Command::new("HGET", STAMPS).arg("trimmed");
+                let first = FeedPosition {
+                    millis: at.as_millis(),
+                    sequence: 0,
+                };
+                vec![trimmed, range(first, chunk)]
+            }
             FeedStart::After(position) => vec![entry_of(position), range(next_position(position), chunk)],
         };
         (self.partition, commands)
@@ -108,6 +116,9 @@ impl Feed {
             (FeedStart::Since(began), Some(stamp))
                 if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_since(began)) =>
             {
+                return Ok(None);
+            }
+            (FeedStart::From(at), Some(stamp)) if trimmed(&stamp)?.is_some_and(|trim| trim.written_at >= at) => {
                 return Ok(None);
             }
             (FeedStart::After(seen), Some(entry)) => {

@@ -199,6 +199,7 @@ macro_rules! conformance_cases {
                 a_reader_goes_on_where_it_stopped,
                 the_feeds_of_many_partitions_are_read_in_one_call,
                 a_busy_feed_starves_no_other,
+                a_feed_is_read_from_a_moment_on,
                 a_reader_that_fell_too_far_behind_is_told,
                 a_reader_that_saw_what_never_was_is_told_whose_feed_it_is,
                 a_reader_that_slept_for_a_day_misses_nothing_in_silence,

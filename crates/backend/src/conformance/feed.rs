@@ -7,7 +7,7 @@ use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::name::Identity;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, GateState, Happening, HistoryLine, HistorySubject};
-use ff_core::time::Duration;
+use ff_core::time::{Duration, Timestamp};
 
 use super::build::{FeedReader, Store};
 use crate::query::{FeedLine, FeedPosition, FeedStart, Listing, Page};
@@ -243,6 +243,35 @@ pub(super) async fn a_reader_that_slept_for_a_day_misses_nothing_in_silence(stor
         Err(crate::Error::CursorExpired { oldest: Some(_), .. }) => {}
         answer => assert_eq!(answer, Ok(vec![feed[read].clone()])),
     }
+}
+
+/// It is given nothing from before, and is told when something from then on was dropped.
+pub(super) async fn a_feed_is_read_from_a_moment_on(store: &Store<'_>) {
+    let execution = store.submit(store.command()).await;
+    store.advance(Duration::from_secs(1)).await;
+    tell(store, &execution, vec![line(&execution, "later"); 2]).await;
+    let all = store.feed(store.home(), 10).await;
+    let (last, _) = all.last().expect("something happened");
+    let from = |millis| FeedReader {
+        starts: [(store.home(), FeedStart::From(Timestamp::from_millis(millis)))].into(),
+    };
+    let wanted = all.iter().filter(|(position, _)| position.millis >= last.millis);
+    let wanted: Vec<FeedPosition> = wanted.map(|(position, _)| *position).collect();
+    assert!(wanted.len() >= 2 && wanted.len() < all.len());
+    for limit in [1, 10] {
+        let seen = from(last.millis).rest(store, limit).await;
+        assert_eq!(seen.iter().map(|(_, position, _)| *position).collect::<Vec<_>>(), wanted);
+    }
+    assert!(from(last.millis + 1).rest(store, 10).await.is_empty());
+    assert_eq!(from(0).rest(store, 10).await.len(), all.len());
+    let Some(max) = store.harness().feed_lines_max() else {
+        return;
+    };
+    for _ in 0..=max.div_ceil(100) {
+        tell(store, &execution, vec![line(&execution, "many"); 100]).await;
+    }
+    let oldest = expired(from(last.millis).try_page(store, 10).await, store.home());
+    assert!(oldest.is_some());
 }
 
 /// What was dropped before a reader began is no loss; what was dropped since is, also where it has seen nothing yet.

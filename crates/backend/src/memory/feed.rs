@@ -68,7 +68,8 @@ impl Feed {
     /// Whether every line from `start` on is still here; a position must have been given for a line that is not lost.
     pub(super) fn reaches_back_to(&self, start: FeedStart) -> bool {
         match (start, self.trimmed) {
-            (FeedStart::Oldest, _) | (FeedStart::Since(_), None) => true,
+            (FeedStart::Oldest, _) | (FeedStart::Since(_) | FeedStart::From(_), None) => true,
+            (FeedStart::From(at), Some((position, _))) => position.millis < at.as_millis(),
             (FeedStart::Since(began), Some((position, dropped_at))) => {
                 let written_at = Timestamp::from_millis(position.millis);
                 let trim = FeedTrim { written_at, dropped_at };
@@ -84,6 +85,10 @@ impl Feed {
     pub(super) fn lines_from(&self, start: FeedStart) -> impl Iterator<Item = (FeedPosition, &HistoryLine)> {
         let from = match start {
             FeedStart::Oldest | FeedStart::Since(_) => Bound::Unbounded,
+            FeedStart::From(at) => Bound::Included(FeedPosition {
+                millis: at.as_millis(),
+                sequence: 0,
+            }),
             FeedStart::After(position) => Bound::Excluded(position),
         };
         let lines = self.lines.range((from, Bound::Unbounded));

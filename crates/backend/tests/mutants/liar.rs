@@ -126,6 +126,8 @@ lies! {
     FeedPositionsIgnored,
     /// What was dropped from a feed before a reader saw any of it is not told.
     FeedBeginningsForgotten,
+    /// A feed is read from its beginning by whoever asks for what comes from a moment on.
+    FeedMomentsIgnored,
     /// Only the first of many feeds is read.
     OneFeedRead,
     /// A page of a feed has a next one.
@@ -319,6 +321,12 @@ impl Liar {
                     .iter_mut()
                     .filter(|(_, start)| matches!(start, FeedStart::Since(_)));
                 unseen.for_each(|(_, start)| *start = FeedStart::Oldest);
+            }
+            (Lie::FeedMomentsIgnored, Listing::Feed(asked)) => {
+                let from_then = asked
+                    .iter_mut()
+                    .filter(|(_, start)| matches!(start, FeedStart::From(_)));
+                from_then.for_each(|(_, start)| *start = FeedStart::Oldest);
             }
             _ => {}
         }

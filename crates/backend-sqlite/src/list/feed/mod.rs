@@ -75,6 +75,24 @@ impl<'f> Feed<'f> {
         })
     }
 
+    /// The last row written before a moment. Rows are in the order of their times, so few of them tell.
+    fn last_before(&self, at: Timestamp) -> rusqlite::Result<u64> {
+        let mut statement = self
+            .connection
+            .prepare_cached(include_str!("../../../sql/list_feed_time.sql"))?;
+        let (mut before, mut not_before) = (self.floor, self.head + 1);
+        while before + 1 < not_before {
+            let row = before + (not_before - before) / 2;
+            let written_at: Option<u64> = statement.query_row([row], |found| found.get(0)).optional()?;
+            if written_at.is_some_and(|millis| millis < at.as_millis()) {
+                before = row;
+            } else {
+                not_before = row;
+            }
+        }
+        Ok(before)
+    }
+
     /// The row after which to read, if the feed still holds all there ever was from there.
     fn start(&self, partition: Partition, start: FeedStart) -> rusqlite::Result<Option<u64>> {
         let position = match start {
@@ -83,6 +101,10 @@ impl<'f> Feed<'f> {
                 let missed =
                     last_trimmed(self.connection, partition)?.is_some_and(|(_, trim)| trim.is_missed_since(began));
                 return Ok((!missed).then_some(self.floor));
+            }
+            FeedStart::From(at) => {
+                let missed = last_trimmed(self.connection, partition)?.is_some_and(|(_, trim)| trim.written_at >= at);
+                return if missed { Ok(None) } else { self.last_before(at).map(Some) };
             }
             FeedStart::After(position) => position,
         };
