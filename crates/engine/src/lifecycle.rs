@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use ff_backend::hint::{Hint, HintStream};
 use ff_core::command::stream::AttemptRef;
+use ff_core::fabric::Result;
+use ff_core::time::Timestamp;
 use futures::future::{BoxFuture, Either, select};
 use tokio::sync::{oneshot, watch};
 
@@ -76,6 +78,11 @@ impl Engine {
                 return;
             }
         }
+    }
+
+    /// The store's time; proves that it answers.
+    pub async fn ping(&self) -> Result<Timestamp> {
+        self.store().ping().await
     }
 
     /// Whether the engine is stopping or has stopped.

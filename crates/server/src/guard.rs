@@ -1,34 +1,72 @@
 //! A server without keys answers only to its own machine: a web page elsewhere must not reach it through the browser.
+//!
+//! Any page may send a form or plain text to localhost without being asked, and a name of its own may point there too. So the
+//! request must be addressed to this machine, and come from a page of this server or from no page at all.
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use ff_core::error::Code;
+use axum::http::{HeaderMap, HeaderName, Method, header};
+use ff_core::error::{Code, Rejection};
 
-use crate::problem::Problem;
+use crate::settings::Settings;
 
 /// Host names that mean this machine.
 pub const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Refuses requests for, or from a page of, another host.
-pub(crate) async fn loopback_only(request: Request, next: Next) -> Response {
-    match foreign(request.headers()) {
-        None => next.run(request).await,
-        Some(host) => {
-            let detail = format!("this server has no keys and answers only to this machine, not to {host:?}");
-            Problem::from(Code::Forbidden.because(detail)).into_response()
-        }
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+
+/// Refuses requests for another host, or from a page of another origin.
+pub(crate) fn check(settings: &Settings, request: &Request) -> Result<(), Rejection> {
+    let headers = request.headers();
+    let host = host_of(request);
+    if let Some(foreign) = host.filter(|host| !settings.any_host && !is_loopback(host)) {
+        return Err(refused(foreign));
+    }
+    if let Some(origin) = headers.get(header::ORIGIN) {
+        let origin = origin.to_str().unwrap_or("?");
+        let is_own = host.is_some_and(|host| is_own(settings, origin, host));
+        let is_named = settings.origins.iter().any(|named| named == origin);
+        return if is_own || is_named {
+            Ok(())
+        } else {
+            Err(refused(origin))
+        };
+    }
+    match text(headers, &FETCH_SITE) {
+        Some(site @ ("cross-site" | "same-site")) if !is_visit(request) => Err(refused(site)),
+        _ => Ok(()),
     }
 }
 
-/// The first name of another host that a request carries.
-fn foreign(headers: &HeaderMap) -> Option<String> {
-    let host = headers.get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
-    let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("?"));
-    let origin_host = origin.map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
-    let mut named = host.into_iter().chain(origin_host);
-    named.find(|name| !is_loopback(name)).map(str::to_owned)
+fn refused(by: &str) -> Rejection {
+    Code::Forbidden.because(format!(
+        "this server has no keys and answers only to this machine and its own pages, not to {by:?}"
+    ))
+}
+
+/// What a request is addressed to.
+fn host_of(request: &Request) -> Option<&str> {
+    let in_header = request.headers().get(header::HOST);
+    in_header
+        .map(|host| host.to_str().unwrap_or("?"))
+        .or_else(|| request.uri().authority().map(|authority| authority.as_str()))
+}
+
+/// Whether a page of this origin came from where this request goes to.
+fn is_own(settings: &Settings, origin: &str, host: &str) -> bool {
+    let scheme = if settings.tls { "https" } else { "http" };
+    let named = origin.split_once("://");
+    named.is_some_and(|(given, name)| given == scheme && name.eq_ignore_ascii_case(host))
+}
+
+/// Whether somebody opens a page of ours by a link: that reads nothing and does nothing.
+fn is_visit(request: &Request) -> bool {
+    let is_page = !request.uri().path().starts_with("/v1");
+    is_page && request.method() == Method::GET && text(request.headers(), &FETCH_MODE) == Some("navigate")
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -37,16 +75,25 @@ fn is_loopback(host: &str) -> bool {
         Some((name, port)) if is_port(port) => name,
         _ => host,
     };
-    LOOPBACK_NAMES.contains(&name)
+    LOOPBACK_NAMES.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+
     use super::*;
 
     #[test]
     fn only_this_machine_has_a_loopback_name() {
-        for own in ["localhost", "localhost:7117", "127.0.0.1:80", "[::1]", "[::1]:7117"] {
+        for own in [
+            "localhost",
+            "LOCALHOST:1",
+            "localhost:7117",
+            "127.0.0.1:80",
+            "[::1]",
+            "[::1]:7117",
+        ] {
             assert!(is_loopback(own), "{own}");
         }
         for other in [
@@ -58,5 +105,72 @@ mod tests {
         ] {
             assert!(!is_loopback(other), "{other}");
         }
+    }
+
+    fn asked(settings: &Settings, method: &str, path: &str, headers: &[(&str, &str)]) -> bool {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        check(settings, &request.body(Body::empty()).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn pages_of_other_origins_are_refused() {
+        let settings = Settings {
+            origins: vec!["https://console.example".to_owned()],
+            ..Settings::loopback()
+        };
+        let host = ("host", "localhost:7117");
+        let from = |origin| asked(&settings, "POST", "/v1/executions", &[host, ("origin", origin)]);
+        assert!(from("http://localhost:7117") && from("https://console.example"));
+        for foreign in [
+            "http://localhost:3000",
+            "https://localhost:7117",
+            "http://127.0.0.1:7117",
+            "http://localhost",
+            "https://evil.example",
+            "null",
+        ] {
+            assert!(!from(foreign), "{foreign}");
+        }
+        assert!(!asked(&settings, "GET", "/healthz", &[("host", "evil.example:7117")]));
+        assert!(
+            asked(&settings, "GET", "/healthz", &[]),
+            "curl over HTTP/1.0 has no host"
+        );
+    }
+
+    #[test]
+    fn only_a_visit_to_a_page_comes_from_elsewhere() {
+        let settings = Settings::loopback();
+        let host = ("host", "localhost:7117");
+        let site = |path, site, mode| {
+            let headers = [host, ("sec-fetch-site", site), ("sec-fetch-mode", mode)];
+            asked(&settings, "GET", path, &headers)
+        };
+        assert!(site("/v1/executions", "same-origin", "cors") && site("/v1/executions", "none", "navigate"));
+        for other in ["cross-site", "same-site"] {
+            assert!(!site("/v1/executions", other, "no-cors") && !site("/v1/executions", other, "navigate"));
+            assert!(site("/docs", other, "navigate") && !site("/docs", other, "no-cors"));
+        }
+    }
+
+    #[test]
+    fn with_tls_pages_come_through_tls_too() {
+        let settings = Settings {
+            tls: true,
+            any_host: true,
+            ..Settings::loopback()
+        };
+        let from = |origin| {
+            asked(
+                &settings,
+                "POST",
+                "/v1/executions",
+                &[("host", "ff.lan"), ("origin", origin)],
+            )
+        };
+        assert!(from("https://ff.lan") && !from("http://ff.lan") && !from("https://other.lan"));
     }
 }

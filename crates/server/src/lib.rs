@@ -2,42 +2,112 @@
 //!
 //! The routes are made from the table of operations ([`ff_core::operations`]): a request's path, query and body are the fields
 //! of a command, the operation reads them, acts for the caller of the request, and its answer is the reply. Nothing is decided
-//! here. What HTTP adds stands beside the table: `events` sends what happens as it happens, `guard` keeps other hosts' pages out.
+//! here. What HTTP adds stands beside the table.
+//!
+//! | where | what |
+//! |---|---|
+//! | `front` | what every request passes on its way in and out, in order |
+//! | `request_id`, `access_log` | the name of a request, and the line it leaves |
+//! | `cors`, `guard` | which web pages may ask |
+//! | `callers` | whose key it is |
+//! | `limits` | how much one key may ask for at once |
+//! | `body` | reading a body that is neither too large nor too slow |
+//! | `routes`, `request`, `problem` | a route per operation, what it takes and how it refuses |
+//! | `events` | what happens, as it happens |
+//! | `listen`, `tls`, `patience`, `closing` | connections, how long they may be idle, and their end |
 
+mod access_log;
+mod body;
+mod callers;
+mod closing;
+mod cors;
 mod events;
+mod front;
 mod guard;
+mod limits;
+mod listen;
+mod patience;
 mod problem;
 mod request;
+mod request_id;
+mod route;
 mod routes;
+mod settings;
+mod tls;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use axum::Router;
+use axum::extract::State;
+use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
+use axum::routing::get;
 use ff_core::caller::Caller;
-use ff_core::fabric::{ActsFor, Fabric};
+use ff_core::fabric::Fabric;
+use ff_engine::Engine;
 
+use crate::closing::Closing;
+use crate::limits::Limits;
+use crate::problem::Answer;
+
+pub use callers::refuse_open_address;
 pub use guard::LOOPBACK_NAMES;
+pub use listen::serve;
+pub use request_id::RequestId;
+pub use settings::Settings;
+pub use tls::Tls;
 
-/// What every route works on.
+/// What every route works on. Cheap to clone.
 #[derive(Clone)]
-struct Server {
-    engine: Arc<dyn ActsFor>,
+pub struct Server {
+    pub(crate) engine: Engine,
+    pub(crate) limits: Limits,
+    pub(crate) settings: Arc<Settings>,
+    /// Whether a key was ever seen: what is believed while the store cannot be asked.
+    pub(crate) had_keys: Arc<AtomicBool>,
+    pub(crate) closing: Closing,
 }
 
 impl Server {
-    /// The interface as the caller of a request may use it. A server without keys has one caller, who may do everything.
-    fn fabric(&self) -> Arc<dyn Fabric> {
-        self.engine.acting_for(Caller::local())
+    /// A server of `engine`.
+    pub fn new(engine: Engine, settings: Settings) -> Self {
+        Self {
+            engine,
+            limits: Limits::new(&settings),
+            settings: Arc::new(settings),
+            had_keys: Arc::default(),
+            closing: Closing::default(),
+        }
+    }
+
+    /// The interface as `caller` may use it.
+    pub(crate) fn fabric(&self, caller: Caller) -> Arc<dyn Fabric> {
+        Arc::new(self.engine.acting_as(caller))
+    }
+
+    /// Every route.
+    pub fn router(&self) -> Router {
+        Router::new()
+            .nest("/v1", routes::routes())
+            .route("/healthz", get(|| async { "ok\n" }))
+            .route("/readyz", get(ready))
+            .fallback(problem::no_route)
+            .method_not_allowed_fallback(problem::no_method)
+            .layer(from_fn_with_state(self.clone(), front::front))
+            .with_state(self.clone())
     }
 }
 
-/// The whole interface over `engine`, for a server on a loopback address.
-pub fn router(engine: Arc<dyn ActsFor>) -> Router {
-    Router::new()
-        .route("/healthz", axum::routing::get(|| async { "ok\n" }))
-        .nest("/v1", routes::routes())
-        .fallback(problem::no_route)
-        .method_not_allowed_fallback(problem::no_method)
-        .layer(axum::middleware::from_fn(guard::loopback_only))
-        .with_state(Server { engine })
+/// The whole interface over `engine`, to be served by a program of one's own: with `into_make_service_with_connect_info`, so
+/// that the address of a client is known.
+pub fn router(engine: Engine, settings: Settings) -> Router {
+    Server::new(engine, settings).router()
+}
+
+/// Whether work can be done here: the store answers and nobody has said to stop.
+async fn ready(State(server): State<Server>) -> Answer<impl IntoResponse> {
+    server.closing.check()?;
+    server.engine.ping().await?;
+    Ok("ready\n")
 }

@@ -3,12 +3,14 @@
 use axum::body::Bytes;
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, header};
-use ff_core::error::{Code, Rejection};
+use ff_core::error::Rejection;
 use ff_core::fabric::Operation;
 use ff_core::limits::PAYLOAD_BYTES_DEFAULT;
 use ff_core::wire::{Fields, Unknown, read};
 use serde::de::DeserializeOwned;
 
+use crate::Server;
+use crate::body::receive;
 use crate::problem::Answer;
 
 /// What was received of a request.
@@ -22,7 +24,12 @@ pub(crate) struct Received {
 
 impl Received {
     /// Receives a request, whose body may be as large as the table says.
-    pub(crate) async fn read(operation: &Operation, path: &RawPathParams, request: Request) -> Answer<Self> {
+    pub(crate) async fn read(
+        operation: &Operation,
+        server: &Server,
+        path: &RawPathParams,
+        request: Request,
+    ) -> Answer<Self> {
         let (head, body) = request.into_parts();
         let in_path = operation.path_fields().zip(path);
         let in_path = in_path.map(|(name, (_, value))| (name.to_owned(), value.to_owned()));
@@ -30,10 +37,7 @@ impl Received {
         let in_query = form_urlencoded::parse(query.as_bytes()).into_owned();
         let body = if operation.method.has_body() {
             let max = operation.body.bytes_max(PAYLOAD_BYTES_DEFAULT);
-            let bytes = axum::body::to_bytes(body, max).await;
-            Some(bytes.map_err(|_| {
-                Code::PayloadTooLarge.because(format!("a request of {} has at most {max} bytes", operation.name))
-            })?)
+            Some(receive(body, operation.name, max, server.settings.body_timeout).await?)
         } else {
             None
         };

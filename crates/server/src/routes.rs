@@ -1,12 +1,15 @@
 //! A route for every operation of the table.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use axum::Router;
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::{ConnectInfo, RawPathParams, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter};
+use axum::{Extension, Router};
+use ff_core::caller::Caller;
+use ff_core::error::Rejection;
 use ff_core::fabric::{Method, OPERATIONS, Operation, Reply, op};
 use ff_core::payload::Payload;
 use serde::Deserialize;
@@ -19,20 +22,21 @@ use crate::{Server, events};
 pub(crate) fn routes() -> Router<Server> {
     let mut paths: BTreeMap<String, MethodRouter<Server>> = BTreeMap::new();
     for operation in OPERATIONS {
-        let handler = move |State(server): State<Server>, path: RawPathParams, request: Request| {
-            serve(operation, server, path, request)
+        let handler = move |State(server): State<Server>, Extension(caller), path: RawPathParams, request: Request| {
+            serve(operation, server, caller, path, request)
         };
-        let handlers = paths.remove(&pattern(operation)).unwrap_or_default();
-        paths.insert(pattern(operation), handlers.on(filter(operation.method), handler));
+        let pattern = pattern(operation.path);
+        let handlers = paths.remove(&pattern).unwrap_or_default();
+        paths.insert(pattern, handlers.on(filter(operation.method), handler));
     }
     let routes = paths.into_iter();
     routes.fold(Router::new(), |router, (path, handlers)| router.route(&path, handlers))
 }
 
 /// The path with its fields numbered: what stands at one place has several names in the table.
-fn pattern(operation: &Operation) -> String {
+pub(crate) fn pattern(path: &str) -> String {
     let mut fields = 0;
-    let parts = operation.path.split('/').map(|part| {
+    let parts = path.split('/').map(|part| {
         if !part.starts_with('{') {
             return part.to_owned();
         }
@@ -55,15 +59,34 @@ const fn filter(method: Method) -> MethodFilter {
 async fn serve(
     operation: &'static Operation,
     server: Server,
+    caller: Caller,
     path: RawPathParams,
     request: Request,
 ) -> Answer<Response> {
-    let received = Received::read(operation, &path, request).await?;
-    let fabric = server.fabric();
+    let peer = request
+        .extensions()
+        .get()
+        .map(|ConnectInfo(peer): &ConnectInfo<SocketAddr>| peer.ip());
+    let received = Received::read(operation, &server, &path, request).await?;
+    let limits = &server.limits;
     if operation.name == op::events.name && !received.wants_json() {
-        return events::follow(fabric, &received).await;
+        let permit = limits.stream(&caller)?;
+        let stream = events::follow(server.fabric(caller), &received).await?;
+        return Ok(permit.held_by(stream));
     }
-    let reply = (operation.call)(&*fabric, received.fields()?).await?;
+    let fields = received.fields()?;
+    let named = |name| fields.clone().take_text(name).map_err(Rejection::from);
+    let waits = named("wait_ms")?.is_some_and(|wait| wait != "0");
+    let _parked = waits.then(|| limits.park(&caller)).transpose()?;
+    let fabric = server.fabric(caller);
+    let call = (operation.call)(&*fabric, fields.clone());
+    let reply = if operation.name == op::deliver_signal.name {
+        let waitpoint = named("waitpoint_id")?;
+        let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        limits.guessing(waitpoint.unwrap_or_default(), peer, call).await?
+    } else {
+        call.await?
+    };
     Ok(answer(operation, reply))
 }
 
@@ -119,7 +142,7 @@ mod tests {
     #[test]
     fn a_field_of_a_path_has_the_name_of_its_place() {
         assert_eq!(
-            pattern(&op::read_stream),
+            pattern(op::read_stream.path),
             "/executions/{field1}/attempts/{field2}/stream"
         );
     }

@@ -11,6 +11,7 @@ use ff_backend::memory::MemoryBackend;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::Timestamp;
 use ff_engine::{Config, Engine, TokioHost};
+use ff_server::Settings;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -19,7 +20,7 @@ fn server() -> Router {
     let counts = PartitionCounts::default();
     let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_800_000_000_000), counts));
     let engine = Engine::new(store, Arc::new(TokioHost::new()), Config::new(counts));
-    ff_server::router(Arc::new(engine))
+    ff_server::router(engine, Settings::loopback())
 }
 
 async fn send(server: &Router, request: Request<Body>) -> (StatusCode, Value) {

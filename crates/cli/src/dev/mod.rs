@@ -5,9 +5,9 @@ mod narrate;
 mod worker;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 
 use anyhow::Context;
+use ff_server::Settings;
 
 use crate::open::Address;
 use crate::{open, say};
@@ -36,8 +36,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {address}; choose another port with --port"))?;
     let address = listener.local_addr()?;
     say::line(format_args!("FlowFabric is running. Store: {}", arguments.store));
-    let served = Arc::new(engine.clone());
-    let server = tokio::spawn(async move { axum::serve(listener, ff_server::router(served)).await });
+    let router = ff_server::router(engine.clone(), Settings::loopback());
+    let server = tokio::spawn(async move { axum::serve(listener, router).await });
 
     let worker = tokio::spawn(worker::work(engine.clone()));
     let shown = tokio::select! {

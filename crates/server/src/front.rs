@@ -1,0 +1,61 @@
+//! What every request passes on its way in and out.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use ff_core::error::Rejection;
+use tracing::Instrument;
+
+use crate::access_log::Line;
+use crate::problem::Problem;
+use crate::request_id::{HEADER, RequestId};
+use crate::route::Route;
+use crate::{Server, callers, cors, guard, problem};
+
+/// In: name the request, look who asks and whether they may now. Out: name the answer and leave a line.
+pub(crate) async fn front(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers());
+    let mut line = Line::begin(&request, &id);
+    let origin = cors::named_origin(&server.settings, request.headers());
+    request.extensions_mut().insert(id.clone());
+    let span = line.span();
+    let answer = async {
+        if let Some(answer) = origin.as_ref().and_then(|_| cors::preflight(&request)) {
+            return answer;
+        }
+        match admit(&server, &mut request, &mut line).await {
+            Ok(()) => next.run(request).await,
+            Err(refused) => Problem::from(refused).into_response(),
+        }
+    };
+    let response = answer.instrument(span.clone()).await;
+
+    let mut response = problem::named(response, &id);
+    let headers = response.headers_mut();
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    headers.extend(id.to_header().map(|id| (HEADER, id)));
+    if let Some(origin) = origin {
+        cors::allow(origin, headers);
+    }
+    span.in_scope(|| line.end(&response));
+    server.closing.cut(response)
+}
+
+/// Refuses what must not reach its route; the body has not been read. Leaves the caller with the request.
+async fn admit(server: &Server, request: &mut Request, line: &mut Line) -> Result<(), Rejection> {
+    let keyless = server.is_keyless().await;
+    if server.would_be_keyless(&keyless) {
+        guard::check(&server.settings, request)?;
+    }
+    let Some(route) = Route::of(request) else {
+        return Ok(());
+    };
+    let caller = callers::identify(server, keyless, route, request.headers()).await?;
+    line.asked_by(&caller);
+    server.limits.request(&caller)?;
+    request.extensions_mut().insert(caller);
+    Ok(())
+}
