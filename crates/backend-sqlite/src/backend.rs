@@ -28,7 +28,7 @@ use crate::queues::Queues;
 use crate::reader::Readers;
 use crate::shared::{Shared, WriterStats};
 use crate::writer::Writer;
-use crate::{due, load};
+use crate::{due, load, migrate};
 
 /// One SQLite file. Dropping it waits for what is under way and closes the file.
 #[derive(Debug)]
@@ -63,6 +63,11 @@ impl SqliteBackend {
             shared,
             _lock: opened.lock,
         })
+    }
+
+    /// What it is, in a few words for a log.
+    pub fn about(&self) -> String {
+        format!("SQLite {}, schema {}", rusqlite::version(), migrate::version())
     }
 
     /// The database file.

@@ -13,6 +13,11 @@ const APPLICATION_ID: i32 = 0x4646_6162;
 /// Every migration, in order; the position is the version.
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
 
+/// The version of the schema that this program works with.
+pub(crate) const fn version() -> usize {
+    MIGRATIONS.len()
+}
+
 /// Brings the schema up to date, or says why this file cannot be used.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |source| crate::open::refused(path, source);

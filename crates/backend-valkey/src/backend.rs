@@ -19,7 +19,7 @@ use ff_core::time::{Duration, Timestamp};
 
 use crate::error::OpenError;
 use crate::library::Function;
-use crate::open::open;
+use crate::open::{about, open};
 use crate::options::Options;
 use crate::shared::Shared;
 
@@ -35,6 +35,11 @@ impl ValkeyBackend {
         Ok(Self {
             shared: open(options).await?,
         })
+    }
+
+    /// What it is, in a few words for a log.
+    pub async fn about(&self) -> std::result::Result<String, OpenError> {
+        about(&self.shared).await
     }
 
     /// Moves the clock that this process asks the store's functions to use. Only tests have a reason to.

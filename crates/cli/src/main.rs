@@ -1,9 +1,11 @@
 //! ff: FlowFabric in one binary.
 
 mod bench;
+mod config;
 mod dev;
 mod open;
 mod say;
+mod serve;
 
 use clap::{Parser, Subcommand};
 
@@ -20,6 +22,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Serve an engine over HTTP
+    Serve(serve::Arguments),
     /// Start an engine on an embedded store, with a worker that shows how it works
     Dev(dev::Arguments),
     /// Measure this machine
@@ -36,6 +40,7 @@ fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match arguments.command {
+            Command::Serve(arguments) => serve::run(arguments).await,
             Command::Dev(arguments) => dev::run(arguments).await,
             Command::Bench(arguments) => bench::run(arguments).await,
         }

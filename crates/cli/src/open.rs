@@ -3,67 +3,220 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 use ff_backend::Backend;
+use ff_backend::memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::partition::PartitionCounts;
+use ff_core::time::Timestamp;
 use ff_engine::{Config, Engine, TokioHost};
+use serde::{Deserialize, Serialize};
 
 /// What the addresses of Valkey begin with.
-const VALKEY: [&str; 4] = ["valkey://", "valkeys://", "redis://", "rediss://"];
+const VALKEY: [&str; 5] = ["valkey", "valkeys", "valkey-cluster", "redis", "rediss"];
+/// What the address of a SQLite file may begin with.
+const SQLITE: &str = "sqlite:";
+/// The address of a store that forgets everything when the process ends.
+const MEMORY: &str = "memory:";
+/// How fine its clock is.
+const MEMORY_TICK: Duration = Duration::from_millis(2);
 
 /// Where a store is.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub(crate) enum Address {
+    /// This process.
+    Memory,
     /// A SQLite file.
     File(PathBuf),
     /// A Valkey server, or some nodes of a cluster.
-    Valkey(Vec<String>),
+    Valkey(Nodes),
+}
+
+/// Addresses of Valkey servers, with their passwords.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Nodes(Vec<String>);
+
+impl std::ops::Deref for Nodes {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Nodes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Nodes")
+    }
 }
 
 impl FromStr for Address {
-    type Err = std::convert::Infallible;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_valkey = VALKEY.iter().any(|scheme| text.starts_with(scheme));
-        Ok(if is_valkey {
-            Self::Valkey(text.split(',').map(str::to_owned).collect())
-        } else {
-            Self::File(text.into())
-        })
+    /// What is wrong is said without repeating the address: it may carry a password.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == MEMORY {
+            return Ok(Self::Memory);
+        }
+        if let Some(path) = text.strip_prefix(SQLITE) {
+            return Ok(Self::File(path.strip_prefix("//").unwrap_or(path).into()));
+        }
+        match text.split_once("://").map(|(scheme, _)| scheme) {
+            None => Ok(Self::File(text.into())),
+            Some(scheme) if VALKEY.contains(&scheme) => {
+                Ok(Self::Valkey(Nodes(text.split(',').map(str::to_owned).collect())))
+            }
+            Some("postgres" | "postgresql") => {
+                Err("PostgreSQL is not there yet; use sqlite:PATH or valkey://HOST:PORT".to_owned())
+            }
+            Some(scheme) => Err(format!(
+                "{scheme:?} is no kind of store; use sqlite:PATH, valkey://HOST:PORT, valkeys://…, valkey-cluster://… or memory:"
+            )),
+        }
     }
+}
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// As it is given, without user and password.
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        match address {
+            Address::Memory => MEMORY.to_owned(),
+            Address::File(path) => format!("{SQLITE}{}", path.display()),
+            Address::Valkey(nodes) => {
+                let shown: Vec<_> = nodes.0.iter().map(|url| without_login(url)).collect();
+                shown.join(",")
+            }
+        }
+    }
+}
+
+fn without_login(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let place = place.split_once(['?', '#']).map_or(place, |(place, _)| place);
+    format!("{scheme}://{place}")
 }
 
 /// An address may carry a password: what is shown names the kind of store, and the file.
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Memory => f.write_str("this process: it forgets everything when it ends"),
             Self::File(path) => write!(f, "{} (SQLite)", path.display()),
             Self::Valkey(_) => f.write_str("Valkey"),
         }
     }
 }
 
+/// How a store is opened.
+pub(crate) struct Options {
+    pub(crate) counts: PartitionCounts,
+    pub(crate) durability: Durability,
+    /// Events kept per partition; absent: as many as suit the kind of store.
+    pub(crate) feed_lines_max: Option<u32>,
+    /// How long a store that cannot be reached is tried.
+    pub(crate) patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            counts: PartitionCounts::default(),
+            durability: Durability::Full,
+            feed_lines_max: None,
+            patience: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A store that is open, and what it says about itself.
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn Backend>,
+    pub(crate) about: String,
+}
+
 /// The store at `address`, created when it is not there.
-pub(crate) async fn backend(address: &Address) -> anyhow::Result<Arc<dyn Backend>> {
+pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result<Opened> {
     Ok(match address {
-        Address::File(path) => sqlite(path, Durability::Full)?,
-        Address::Valkey(urls) => valkey(urls).await?,
+        Address::Memory => Opened {
+            store: memory(options.counts),
+            about: "memory: everything is forgotten when this process ends".to_owned(),
+        },
+        Address::File(path) => {
+            let mut given = ff_backend_sqlite::Options {
+                durability: options.durability,
+                counts: options.counts,
+                ..ff_backend_sqlite::Options::new(path)
+            };
+            given.feed_lines_max = options.feed_lines_max.map_or(given.feed_lines_max, |lines| lines as usize);
+            let store = sqlite_with(path, &given)?;
+            Opened {
+                about: format!("{} in {}", store.about(), path.display()),
+                store,
+            }
+        }
+        Address::Valkey(nodes) => {
+            let mut given = ff_backend_valkey::Options {
+                urls: nodes.0.clone(),
+                counts: options.counts,
+                patience: options.patience,
+                ..ff_backend_valkey::Options::new("")
+            };
+            given.feed_lines_max = options.feed_lines_max.unwrap_or(given.feed_lines_max);
+            let store = ValkeyBackend::open(&given).await?;
+            Opened {
+                about: store.about().await?,
+                store: Arc::new(store),
+            }
+        }
     })
+}
+
+/// A store in this process. It has no clock of its own: the process lends it its own.
+fn memory(counts: PartitionCounts) -> Arc<MemoryBackend> {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(millis(since_1970)), counts));
+    let (lent, start) = (Arc::downgrade(&store), tokio::time::Instant::now());
+    tokio::spawn(async move {
+        let (mut ticks, mut told) = (tokio::time::interval(MEMORY_TICK), 0);
+        while let Some(store) = lent.upgrade() {
+            let elapsed = millis(start.elapsed());
+            store.advance(ff_core::time::Duration::from_millis(elapsed - told));
+            told = elapsed;
+            drop(store);
+            ticks.tick().await;
+        }
+    });
+    store
 }
 
 /// The SQLite store at `path`.
 pub(crate) fn sqlite(path: &Path, durability: Durability) -> anyhow::Result<Arc<SqliteBackend>> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    }
     let options = ff_backend_sqlite::Options {
         durability,
         ..ff_backend_sqlite::Options::new(path)
     };
-    Ok(Arc::new(SqliteBackend::open(&options)?))
+    sqlite_with(path, &options)
+}
+
+fn sqlite_with(path: &Path, options: &ff_backend_sqlite::Options) -> anyhow::Result<Arc<SqliteBackend>> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    Ok(Arc::new(SqliteBackend::open(options)?))
 }
 
 /// The store on Valkey.
@@ -75,10 +228,35 @@ pub(crate) async fn valkey(urls: &[String]) -> anyhow::Result<Arc<ValkeyBackend>
     Ok(Arc::new(ValkeyBackend::open(&options).await?))
 }
 
-/// An engine over `store`, running.
+/// An engine over `store`, running, with everything as it is by default.
 pub(crate) fn engine(store: Arc<dyn Backend>) -> Engine {
-    let config = Config::new(PartitionCounts::default());
+    engine_with(store, Config::new(PartitionCounts::default()))
+}
+
+/// An engine over `store`, running.
+pub(crate) fn engine_with(store: Arc<dyn Backend>, config: Config) -> Engine {
     let engine = Engine::new(store, Arc::new(TokioHost::new()), config);
     engine.start();
     engine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_named_by_an_address() {
+        let parsed = |text: &str| text.parse::<Address>();
+        assert_eq!(parsed("memory:"), Ok(Address::Memory));
+        for file in ["sqlite:a/b.db", "sqlite://a/b.db", "a/b.db"] {
+            assert_eq!(parsed(file), Ok(Address::File("a/b.db".into())));
+        }
+        for valkey in ["valkey://h", "valkeys://h", "valkey-cluster://a,valkey-cluster://b", "rediss://h"] {
+            assert!(matches!(parsed(valkey), Ok(Address::Valkey(_))), "{valkey}");
+        }
+        for (unknown, says) in [("postgres://:hunter2@h/d", "not there yet"), ("mysql://:hunter2@h", "mysql")] {
+            let refused = parsed(unknown).unwrap_err();
+            assert!(refused.contains(says) && !refused.contains("hunter2"), "{refused}");
+        }
+    }
 }

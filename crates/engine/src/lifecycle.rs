@@ -8,10 +8,12 @@ use std::time::Duration;
 use ff_backend::hint::{Hint, HintStream};
 use ff_core::command::stream::AttemptRef;
 use ff_core::fabric::Result;
+use ff_core::name::Kid;
 use ff_core::time::Timestamp;
 use futures::future::{BoxFuture, Either, select};
 use tokio::sync::{oneshot, watch};
 
+use crate::directory::keys;
 use crate::engine::Engine;
 use crate::ops::reads::feed_grew;
 use crate::pump;
@@ -83,6 +85,11 @@ impl Engine {
     /// The store's time; proves that it answers.
     pub async fn ping(&self) -> Result<Timestamp> {
         self.store().ping().await
+    }
+
+    /// The name of the key that signs tokens, grants and cursors; the first call over a store makes one.
+    pub async fn signing_kid(&self) -> Result<Kid> {
+        Ok(keys::ring(self).await?.current_kid().clone())
     }
 
     /// Whether the engine is stopping or has stopped.

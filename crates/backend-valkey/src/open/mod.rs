@@ -7,6 +7,7 @@ mod libraries;
 mod obstacle;
 mod server;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) use address::Addresses;
@@ -14,9 +15,12 @@ use connect::connect;
 use counts::check_counts;
 use libraries::{keep_in_use, note_use};
 use obstacle::{Obstacle, patiently};
+use server::Server;
 
+use crate::client::Nodes;
 use crate::error::OpenError;
 use crate::hints::{listen, subscribe};
+use crate::library::LIBRARY;
 use crate::options::Options;
 use crate::shared::Shared;
 
@@ -42,4 +46,16 @@ async fn start(options: &Options, addresses: &Addresses) -> Result<Arc<Shared>, 
     tokio::spawn(listen(Arc::downgrade(&shared), addresses.clone(), pubsub));
     tokio::spawn(keep_in_use(Arc::downgrade(&shared)));
     Ok(shared)
+}
+
+/// The versions of the servers, and the library they have been given.
+pub(crate) async fn about(shared: &Shared) -> Result<String, OpenError> {
+    let versions = async || -> Result<BTreeSet<String>, Obstacle> {
+        let answers = shared.client.run_on(Nodes::All, &redis::cmd("INFO")).await?;
+        let versions = answers.into_iter().map(|info| Ok(Server::parse(&info?)?.version_text));
+        versions.collect()
+    };
+    let versions = versions().await.map_err(Obstacle::into_error)?;
+    let versions: Vec<_> = versions.iter().map(String::as_str).collect();
+    Ok(format!("Valkey {}, library {}", versions.join(" and "), LIBRARY.name()))
 }

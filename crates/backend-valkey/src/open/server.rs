@@ -19,7 +19,7 @@ struct Version(u32, u32);
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     version: Version,
-    version_text: String,
+    pub(super) version_text: String,
     maxmemory_policy: String,
     pub(super) is_cluster: bool,
     pub(super) is_replica: bool,

@@ -101,8 +101,8 @@ impl Measured {
                 let backend = open::valkey(urls).await?;
                 (Kind::Valkey(connection(urls).await?), backend)
             }
-            Some(Address::File(path)) => {
-                anyhow::bail!("{} is no Valkey address; leave --store out for SQLite", path.display())
+            Some(other @ (Address::File(_) | Address::Memory)) => {
+                anyhow::bail!("{other} is no Valkey address; leave --store out for SQLite")
             }
             None => {
                 let folder = tempfile::tempdir()?;

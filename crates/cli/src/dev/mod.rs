@@ -7,15 +7,17 @@ mod worker;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
-use ff_server::Settings;
+use ff_server::{Server, Settings, serve};
+use tokio::sync::oneshot;
 
 use crate::open::Address;
+use crate::serve::told_to_stop;
 use crate::{open, say};
 
 /// Start an engine on an embedded store, with a worker that shows how it works.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The database file, or the address of a Valkey server
+    /// Where the store is: sqlite:PATH, valkey://HOST:PORT or memory:
     #[arg(long, env = "FF_DEV_STORE", default_value = ".ff/dev.db")]
     store: Address,
     /// The port to listen on, on this machine only
@@ -28,29 +30,36 @@ pub(crate) struct Arguments {
 
 /// Runs until the demonstration is over, or until it is told to stop.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let store = open::backend(&arguments.store).await?;
-    let engine = open::engine(store);
+    let opened = open::open(&arguments.store, &open::Options::default()).await?;
+    let engine = open::engine(opened.store);
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}; choose another port with --port"))?;
     let address = listener.local_addr()?;
     say::line(format_args!("FlowFabric is running. Store: {}", arguments.store));
-    let router = ff_server::router(engine.clone(), Settings::loopback());
-    let server = tokio::spawn(async move { axum::serve(listener, router).await });
+    let server = Server::new(engine.clone(), Settings::loopback());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(async move {
+        let stopped = async {
+            // Whoever could say so is gone too when this fails.
+            let _ = stopped.await;
+        };
+        serve(&server, listener, None, stopped).await;
+    });
 
     let worker = tokio::spawn(worker::work(engine.clone()));
     let shown = tokio::select! {
         shown = demo::show(&engine) => shown,
-        stop = tokio::signal::ctrl_c() => stop.map_err(Into::into),
+        stop = told_to_stop() => stop,
     };
     if shown.is_ok() && !arguments.exit {
         demo::invite(address);
-        tokio::signal::ctrl_c().await?;
+        told_to_stop().await?;
     }
     say::line("Stopping.");
     worker.abort();
-    engine.stop().await;
-    server.abort();
+    drop(stop);
+    served.await?;
     shown
 }
