@@ -148,6 +148,7 @@ impl Batch<'_> {
         Ok(Task {
             execution: reserved.execution,
             version,
+            queued_since: execution.updated_at,
             handed_out: reserved.handed_out,
             claimant: claimant.clone(),
             input,

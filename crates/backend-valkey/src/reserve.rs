@@ -351,6 +351,7 @@ fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
     Ok(Task {
         execution: reserved.execution,
         version: version.next(ask.tag),
+        queued_since: execution.updated_at,
         handed_out: reserved.handed_out,
         claimant: claimant.clone(),
         input,

@@ -47,6 +47,8 @@ pub struct Task {
     pub execution: Execution,
     /// Its version now.
     pub version: Version,
+    /// When it was last written before: it has stood in its queue at least since then.
+    pub queued_since: Timestamp,
     /// Leased or granted.
     pub handed_out: HandedOut,
     /// Which of the claimants got it.

@@ -12,6 +12,7 @@ use crate::lease_cache::VersionedExecution;
 
 /// A transaction decided from `snapshot` has landed: remembers leases, and what it left to do.
 pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot: &Snapshot, committed: &Committed) {
+    engine.shared.metrics.committed(transaction);
     let partition = transaction.partition;
     for put in &transaction.puts {
         if let Record::Execution(execution) = &put.record {

@@ -21,6 +21,7 @@ use crate::due_soon::DueSoon;
 use crate::host::Host;
 use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
+use crate::metrics::Metrics;
 use crate::mint;
 use crate::ops::{Throughput, WaitingReads};
 use crate::pump::Pump;
@@ -66,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) waiting_reads: WaitingReads,
     /// What ended lately.
     pub(crate) throughput: Throughput,
+    /// What was counted.
+    pub(crate) metrics: Metrics,
     /// What runs in the background.
     pub(crate) lifecycle: Lifecycle,
 }
@@ -240,9 +243,11 @@ pub(crate) fn as_worker(execution: &Execution, context: &Context) -> Context {
 impl Engine {
     /// An engine over `backend`. Nothing runs in the background before [`Engine::start`].
     pub fn new(backend: Arc<dyn Backend>, host: Arc<dyn Host>, config: Config) -> Engine {
+        let metrics = Metrics::default();
+        let calls = Arc::clone(&metrics.calls);
         Engine {
             shared: Arc::new(Shared {
-                store: Store::new(backend, Arc::clone(&host), config.counts),
+                store: Store::new(backend, Arc::clone(&host), config.counts, calls),
                 config,
                 host,
                 ids: mint::Ordered::default(),
@@ -258,6 +263,7 @@ impl Engine {
                 walks: Walks::default(),
                 waiting_reads: WaitingReads::default(),
                 throughput: Throughput::default(),
+                metrics,
                 lifecycle: Lifecycle::default(),
             }),
             caller: Caller::local(),

@@ -15,6 +15,7 @@
 //! | `directory/` | small shared state: lanes, keys, workers |
 //! | `snapshots` | decisions that take more than one read |
 //! | `waiters`, `paging` | waiting for one thing; cursors as callers carry them |
+//! | `metrics/` | what is counted, and how it is scraped |
 //! | `lifecycle` | what runs in the background, and its end |
 //! | `host` | time, luck and background tasks, which a simulation replaces |
 
@@ -30,6 +31,7 @@ mod host;
 mod lease_cache;
 mod lifecycle;
 mod locked;
+pub mod metrics;
 mod mint;
 mod ops;
 mod paging;

@@ -243,6 +243,7 @@ async fn compare(store: &Store<'_>, id: ExecutionId, ask: Reserve) -> Task {
     assert_eq!(task.execution, wanted.execution);
     assert_eq!(task.handed_out, wanted.handed_out);
     assert_eq!(task.version, version.next(tag));
+    assert_eq!(task.queued_since, execution.updated_at);
     assert_eq!(Some(&task.input), before.blobs.values().next());
     stored(store, &task, &after).await;
     told(store, &task, &wanted, history_before).await;

@@ -57,10 +57,12 @@ impl Store {
             now: self.now,
             gate: state,
         };
+        let queued_since = execution.updated_at;
         let reserved = self.misstamped(claim::hand_out(execution, claimant, ask.mode, surroundings));
         let task = Task {
             execution: reserved.execution.clone(),
             version: version.next(ask.tag),
+            queued_since,
             handed_out: reserved.handed_out,
             claimant: claimant.clone(),
             input: self.input_of(id),

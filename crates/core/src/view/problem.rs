@@ -41,6 +41,15 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ProblemKind::Unreadable => "unreadable",
+            ProblemKind::FollowUp => "follow_up",
+            ProblemKind::MissingCause => "missing_cause",
+        }
+    }
+
     /// What to do about it.
     pub const fn advice(self) -> Cow<'static, str> {
         let advice = match self {

@@ -86,6 +86,29 @@ pub(crate) async fn all(engine: &Engine, namespace: &Namespace) -> Result<Vec<La
     settings_of_lanes(engine, namespace).await?.iter().map(parse).collect()
 }
 
+/// The namespaces that have lanes, by name, at most `limit`. Each is found by looking behind the lanes of the one before it.
+pub(crate) async fn namespaces(engine: &Engine, limit: usize) -> Result<Vec<Namespace>> {
+    let mut namespaces: Vec<Namespace> = Vec::new();
+    while namespaces.len() < limit {
+        let behind = namespaces
+            .last()
+            .map(|last| format!("{}{}", names::lanes(last), char::MAX));
+        let list = SettingsOp::List {
+            prefix: names::LANES.to_owned(),
+            after: behind,
+            limit: 1,
+        };
+        match engine.store().setting(list).await? {
+            SettingsReply::Page(page) => match page.first() {
+                Some(first) => namespaces.push(parse(first)?.namespace),
+                None => break,
+            },
+            _ => return Err(internal("a list of settings was answered with something else")),
+        }
+    }
+    Ok(namespaces)
+}
+
 /// The lane and its revision in the store, created if nobody has used it.
 async fn stored_lane(engine: &Engine, namespace: &Namespace, name: &LaneId, key: String) -> Result<(Lane, u64)> {
     loop {

@@ -5,9 +5,12 @@ use ff_core::name::{LaneId, Namespace, WorkerInstanceId};
 /// The setting of the signing keys.
 pub(crate) const KEYS: &str = "keys/waitpoints";
 
+/// The prefix of all lanes.
+pub(crate) const LANES: &str = "lane/";
+
 /// The prefix of the lanes of a namespace.
 pub(crate) fn lanes(namespace: &Namespace) -> String {
-    format!("lane/{}/", escaped(namespace.as_str()))
+    format!("{LANES}{}/", escaped(namespace.as_str()))
 }
 
 pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {

@@ -116,6 +116,9 @@ impl Duty {
         if !self.is_served(engine) {
             return Ok(Progress::Later);
         }
-        work.await
+        let result = work.await;
+        let is_later = |progress: &Progress| matches!(progress, Progress::Later);
+        engine.shared.metrics.pump.served(self, &result, is_later);
+        result
     }
 }

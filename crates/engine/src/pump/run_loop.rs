@@ -162,6 +162,7 @@ fn workable(engine: &Engine, page: DuePage, is_known: impl Fn(&Item) -> bool) ->
         } else if poison.still_due(&item, due.due_at) {
             conclude(engine, &item, Ok(Progress::Later));
         } else {
+            engine.shared.metrics.pump.taken_up(page.now.since(due.due_at));
             workable.push(item);
         }
     }

@@ -11,7 +11,7 @@ use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::payload::Payload;
 use ff_core::record::{Cause, Execution};
-use ff_core::time::Timestamp;
+use ff_core::time::{Duration, Timestamp};
 use futures::future::{join, join_all};
 
 use super::admission::{Admission, Judged, Refused};
@@ -95,6 +95,7 @@ struct Applicant {
     candidate: Candidate,
     claimant: Claimant,
     input: Payload,
+    queued_since: Timestamp,
 }
 
 impl<'e> Cycle<'e> {
@@ -185,6 +186,7 @@ impl<'e> Cycle<'e> {
             version: task.version,
             gate: task.gate,
         };
+        count(self.engine, &held.execution, now.since(task.queued_since));
         let execution = held.execution.clone();
         self.engine.shared.leases.keep(held);
         Handed {
@@ -266,7 +268,12 @@ fn applicant(task: Reserved, now: Timestamp) -> Applicant {
         },
         claimant: task.claimant,
         input: task.input,
+        queued_since: task.queued_since,
     }
+}
+
+fn count(engine: &Engine, handed: &Execution, waited: Duration) {
+    engine.shared.metrics.handed_out(&handed.definition.namespace, waited);
 }
 
 /// Commits the lease or the grant of an applicant that admission passed; `None` when its reservation is over.
@@ -275,6 +282,7 @@ async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Op
         candidate,
         claimant,
         input,
+        queued_since,
     } = applicant;
     let settled = candidate
         .settle(engine, |execution, context| match mode {
@@ -283,12 +291,15 @@ async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Op
         })
         .await?;
     match settled {
-        Settled::Done(execution) => Ok(Some(Handed {
-            execution: *execution,
-            input,
-            grant_id: candidate.grant_id,
-            now: candidate.now,
-        })),
+        Settled::Done(execution) => {
+            count(engine, &execution, candidate.now.since(queued_since));
+            Ok(Some(Handed {
+                execution: *execution,
+                input,
+                grant_id: candidate.grant_id,
+                now: candidate.now,
+            }))
+        }
         // The record gives the slot back itself, or its lease holds it.
         Settled::FlowCancelled | Settled::Redeemed => Ok(None),
         Settled::Over => {

@@ -1,6 +1,7 @@
 //! The backend as the engine uses it: callers that come together share calls, and every reply tells the time.
 
 mod batcher;
+mod measured;
 mod pages;
 mod shielded;
 
@@ -23,10 +24,12 @@ use ff_core::time::Timestamp;
 use futures::future::join_all;
 
 use self::batcher::Batcher;
+use self::measured::Measured;
 use self::shielded::Shielded;
 use crate::clock::StoreClock;
 use crate::fault::{internal, refusal};
 use crate::host::Host;
+use crate::metrics::StoreCalls;
 
 /// Transactions, loads or calls of one kind in one batch. Small enough that answers come while the next batch is worked on:
 /// a store and its callers would otherwise take turns.
@@ -48,8 +51,17 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new(backend: Arc<dyn Backend>, host: Arc<dyn Host>, counts: PartitionCounts) -> Self {
-        let backend: Arc<dyn Backend> = Arc::new(Shielded(backend));
+    pub(crate) fn new(
+        backend: Arc<dyn Backend>,
+        host: Arc<dyn Host>,
+        counts: PartitionCounts,
+        calls: Arc<StoreCalls>,
+    ) -> Self {
+        let backend: Arc<dyn Backend> = Arc::new(Measured {
+            backend: Shielded(backend),
+            host: Arc::clone(&host),
+            calls,
+        });
         let loads = Arc::clone(&backend);
         let commits = Arc::clone(&backend);
         let appends = Arc::clone(&backend);

@@ -8,6 +8,7 @@ mod costs;
 mod differential;
 mod flows;
 mod idle;
+mod metrics;
 mod ops;
 mod prompt;
 mod pump;

@@ -42,12 +42,14 @@ pub(crate) async fn append_frame(engine: &Engine, command: On<ExecutionId, Appen
         mode: Keep::Durable,
         key: Some(key),
     };
+    let bytes = frame.payload.len();
     let append = Append::to(&execution, fence, frame);
     let appended = match mode {
         FrameMode::Durable => append_kept(engine, append, Keep::Durable).await,
         FrameMode::BestEffort { ttl } => append_kept(engine, append, Keep::BestEffort { ttl }).await,
         FrameMode::Summary => append_summary(engine, append).await,
     }?;
+    engine.shared.metrics.appended(&execution.definition.namespace, bytes);
     engine.shared.streams.wake(&attempt_of(&execution));
     Ok(AppendedFrame {
         frame_id: appended.frame_id,
