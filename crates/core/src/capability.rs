@@ -18,6 +18,11 @@ pub const CAPABILITY_BYTES_MAX: usize = 4_096;
 
 /// A set of opaque tokens: sorted, without duplicates, cheap to clone.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::text::capabilities)
+)]
 #[serde(try_from = "Vec<String>")]
 pub struct CapabilitySet(Arc<[Box<str>]>);
 

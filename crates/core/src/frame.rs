@@ -12,6 +12,11 @@ use crate::time::Duration;
 
 /// The total order of the frames of an attempt: `<ms>-<seq>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::text::frame_id)
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct FrameId {
     /// Store time, never before the frame before it.
@@ -22,6 +27,7 @@ pub struct FrameId {
 
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame {
     /// Its place.
     pub id: FrameId,
@@ -36,6 +42,7 @@ pub struct Frame {
 
 /// How a worker wants a frame to be kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FrameMode {
     /// Until trimmed.
@@ -53,6 +60,11 @@ pub enum FrameMode {
 
 /// One end of a range of frames: `start`, `end`, `<ms>` or `<ms>-<seq>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::text::frame_bound)
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum FrameBound {
     /// Before the first.

@@ -14,6 +14,7 @@ macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident, $noun:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(Uuid);
 
@@ -94,6 +95,7 @@ uuid_id!(
 
 /// The secret of a lease: whoever knows it may act as the lease holder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct LeaseId(Uuid);
 
@@ -127,6 +129,11 @@ impl fmt::Debug for LeaseId {
 
 /// Names an execution and the partition it lives in: `{fp:N}:<uuid>`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::text::execution_id)
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct ExecutionId {
     uuid: Uuid,

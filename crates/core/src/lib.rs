@@ -22,6 +22,8 @@ pub mod partition;
 pub mod payload;
 pub mod policy;
 pub mod record;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod state;
 pub mod time;
 pub mod token;

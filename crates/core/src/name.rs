@@ -16,10 +16,15 @@ pub const CATEGORY_BYTES_MAX: usize = 64;
 
 /// Declares a newtype over a shared string whose every value passed `$check`.
 macro_rules! name {
-    ($(#[$doc:meta])* $name:ident, $noun:literal, $check:path) => {
+    ($(#[$doc:meta])* $name:ident, $noun:literal, $check:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
+        #[cfg_attr(
+            feature = "schema",
+            derive(schemars::JsonSchema),
+            schemars(transform = crate::schema::text::$check)
+        )]
         pub struct $name(Arc<str>);
 
         impl $name {

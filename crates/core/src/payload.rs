@@ -83,8 +83,11 @@ pub mod by_name {
 
     use super::Payload;
 
+    /// A payload that has a name of its own.
     #[derive(Serialize, Deserialize)]
-    struct Named {
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedPayload"))]
+    pub(crate) struct Named {
+        /// The bytes.
         #[serde(rename = "payload:bytes")]
         payload: Payload,
     }

@@ -15,6 +15,7 @@ use crate::wire;
 
 /// How an execution is retried, timed, limited and kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Policy {
     /// Absent: a failed attempt is never retried.
@@ -60,6 +61,7 @@ pub struct Policy {
 
 /// Whether, how often and after what pause a failed attempt is tried again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct RetryPolicy {
     /// Retries after the first attempt; absent: 3. A replay starts counting again.
@@ -83,6 +85,7 @@ impl Default for RetryPolicy {
 
 /// The pause before a retry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
     /// The same pause every time.
@@ -133,6 +136,7 @@ impl Default for Backoff {
 
 /// Limits on how long an attempt and the whole execution may take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct TimeoutPolicy {
     /// Leased time one attempt may use, more than 0; then it fails with category `timeout`, which may be retried.
@@ -145,6 +149,7 @@ pub struct TimeoutPolicy {
 
 /// What a suspension does when it names no timeout of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SuspensionPolicy {
     /// Timeout of a suspension that gives none, from its start; absent: it waits without end.
@@ -157,6 +162,7 @@ pub struct SuspensionPolicy {
 
 /// An ordered list of alternatives; each retry moves one further, the last repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FallbackPolicy {
     /// The alternatives in the order they are used, 1 to 64.
     pub tiers: Vec<FallbackTier>,
@@ -164,6 +170,7 @@ pub struct FallbackPolicy {
 
 /// One alternative the worker is told to use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FallbackTier {
     /// Who runs the model, 1 to 256 bytes; the engine only hands it to the worker.
     pub provider: String,
@@ -176,6 +183,7 @@ pub struct FallbackTier {
 
 /// What a worker must offer to be handed the execution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct RoutingRequirements {
     /// All of these must be offered by one worker; up to 256 tokens.
@@ -190,6 +198,7 @@ impl RoutingRequirements {
 
 /// How much of an attempt's output is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct StreamPolicy {
     /// Frames kept, at least 1; older ones are trimmed. Absent: 10,000.
@@ -210,6 +219,7 @@ impl Default for StreamPolicy {
 
 /// How long something is kept after its end: a number of milliseconds, or `"never"` deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Retention {
     /// Deleted this long after the end.
@@ -220,6 +230,7 @@ pub enum Retention {
 
 /// The word `never`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Never {
     /// Not deleted by time.

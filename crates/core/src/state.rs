@@ -13,6 +13,7 @@ macro_rules! dimension {
     ($(#[$doc:meta])* $name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`")] #[serde(rename = $text)] $variant,)+
         }
@@ -135,6 +136,7 @@ impl PublicState {
 
 /// All seven dimensions at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateVector {
     /// Where in its life it is.
     pub lifecycle_phase: LifecyclePhase,

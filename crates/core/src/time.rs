@@ -34,6 +34,7 @@ millis_conversions!(Timestamp, Duration);
 
 /// A moment on the store's clock, in Unix milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "u64", into = "u64")]
 pub struct Timestamp(u64);
 
@@ -92,6 +93,7 @@ impl fmt::Display for Timestamp {
 
 /// A length of time in whole milliseconds, so that what is stored equals what was meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "u64", into = "u64")]
 pub struct Duration(u64);
 

@@ -12,6 +12,7 @@ use crate::wire;
 
 /// Creates a budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreateBudget {
     /// Its id; minted when absent.
     pub budget_id: Option<BudgetId>,
@@ -33,6 +34,7 @@ pub struct CreateBudget {
 
 /// What became of a creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetCreated {
     /// It is there now.
@@ -43,6 +45,7 @@ pub enum BudgetCreated {
 
 /// A budget that is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreatedBudget {
     /// As given, or minted: what policies and usage reports name it by.
     pub budget_id: BudgetId,
@@ -53,6 +56,7 @@ pub struct CreatedBudget {
 
 /// Charges usage without a lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChargeBudget {
     /// What was spent, by dimension: 1 to 64 of them, in the units of their limits.
     pub deltas: BTreeMap<Dimension, u64>,
@@ -64,6 +68,7 @@ pub struct ChargeBudget {
 
 /// Changes limits: the dimensions named get these limits, the others keep theirs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpdateLimits {
     /// New limits by dimension. Empty limits make a dimension unlimited.
     pub dimensions: BTreeMap<Dimension, Limits>,
@@ -71,6 +76,7 @@ pub struct UpdateLimits {
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Updated {
     /// It holds from now on.
@@ -82,6 +88,7 @@ pub enum Updated {
 
 /// Starts usage again from zero. The rhythm of periodic resets stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResetBudget {
     /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
@@ -111,6 +118,7 @@ wire::repeatable!(Deleted, "deleted");
 
 /// A budget's answer to a usage report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "ReportedForm", into = "ReportedForm")]
 pub enum Reported {
     /// Recorded; no limit passed.
@@ -137,6 +145,7 @@ pub enum Reported {
 
 /// How it travels: the first excess stands beside the status.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ReportedForm {
     status: ReportedStatus,
     #[serde(flatten)]
@@ -146,6 +155,7 @@ struct ReportedForm {
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum ReportedStatus {
     Ok,
@@ -191,6 +201,7 @@ impl TryFrom<ReportedForm> for Reported {
 
 /// A budget as it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetView {
     /// What policies and usage reports name it by.
     pub budget_id: BudgetId,
@@ -225,6 +236,7 @@ pub struct BudgetView {
 
 /// Usage and limits of one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionView {
     /// What was spent since the last reset.
     pub usage: u64,
@@ -235,6 +247,7 @@ pub struct DimensionView {
 
 /// Whether a budget admits work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetState {
     /// Every dimension is below its hard limit: work is admitted.

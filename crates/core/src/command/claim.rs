@@ -25,6 +25,7 @@ use crate::wire;
 
 /// Asks for one grant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimForWorker {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
@@ -48,6 +49,7 @@ pub struct ClaimForWorker {
 
 /// A signed permit to take a lease on one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssuedGrant {
     /// The execution it is for.
     pub execution_id: ExecutionId,
@@ -59,6 +61,7 @@ pub struct IssuedGrant {
 
 /// Turns a grant into a lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RedeemGrant {
     /// The signed permit as it was issued.
     pub grant: SignedGrant,
@@ -75,6 +78,7 @@ pub struct RedeemGrant {
 
 /// Asks for tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
@@ -97,6 +101,7 @@ pub struct Claim {
 
 /// What a worker can take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Want {
     /// From which lanes, 1 to 1,000.
     pub lanes: Vec<LaneId>,
@@ -120,6 +125,7 @@ fn one() -> usize {
 
 /// In which order the lanes of a claim are tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LaneOrder {
     /// Each claim starts with the next lane.
@@ -131,6 +137,7 @@ pub enum LaneOrder {
 
 /// A result of an upstream that a task was not handed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OmittedInput {
     /// The name it would have been handed under.
     pub name: DataRef,
@@ -140,6 +147,7 @@ pub struct OmittedInput {
 
 /// A leased execution with all a worker needs to run it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Task {
     /// What to run, and what every call about it names.
     pub execution_id: ExecutionId,
@@ -154,6 +162,10 @@ pub struct Task {
     #[serde(rename = "input:bytes")]
     pub input: Payload,
     /// Results of its upstreams, by the name its dependencies gave them.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "BTreeMap<DataRef, crate::payload::by_name::Named>")
+    )]
     #[serde(
         with = "crate::payload::by_name",
         default,
@@ -190,6 +202,7 @@ pub struct Task {
 
 /// What a resumed task is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumedWith {
     /// Who or what resumed it.
     pub by: ResumedBy,
@@ -199,6 +212,7 @@ pub struct ResumedWith {
 
 /// One turn of a remote worker's loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchange {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
@@ -266,16 +280,20 @@ impl Finish {
 
 /// What one turn came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchanged {
     /// What became of each finished task, in order.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<wire::answers::Answer<FinishedOutcome>>"))]
     #[serde(with = "wire::answers")]
     pub results: Vec<Result<FinishedOutcome, Rejection>>,
     /// What became of each renewal, in order.
     pub renewed: Vec<RenewedLease>,
     /// What became of each frame, in order.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<wire::answers::Answer<AppendedFrame>>"))]
     #[serde(with = "wire::answers")]
     pub frames: Vec<Result<AppendedFrame, Rejection>>,
     /// What became of each usage report, in order.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<wire::answers::Answer<Reported>>"))]
     #[serde(with = "wire::answers")]
     pub usage: Vec<Result<Reported, Rejection>>,
     /// New tasks, each under a lease of its own; at most as many as were wanted.
@@ -286,6 +304,7 @@ pub struct Exchanged {
 
 /// What became of a finished task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "op")]
 pub enum FinishedOutcome {
     /// Of a completion.
@@ -310,6 +329,7 @@ pub enum FinishedOutcome {
 
 /// What became of one renewal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "RenewedForm", into = "RenewedForm")]
 pub struct RenewedLease {
     /// The execution the lease is on.
@@ -322,6 +342,7 @@ pub struct RenewedLease {
 
 /// How it travels: `expires_at`, or `error`.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RenewedForm {
     execution_id: ExecutionId,
     expires_at: Option<Timestamp>,

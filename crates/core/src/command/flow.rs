@@ -12,6 +12,7 @@ use crate::wire;
 
 /// Creates a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreateFlow {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
@@ -19,6 +20,7 @@ pub struct CreateFlow {
     /// What kind of graph it is, in the user's words; listings and events can be filtered by it.
     pub flow_kind: FlowKind,
     /// The user's labels, up to 64: keys match `[a-z][a-z0-9_.-]{0,127}`, values have up to 1 KiB.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::tags))]
     #[serde(default)]
     pub tags: Tags,
     /// How long it is kept after its last member ended; absent: 24 h.
@@ -31,6 +33,7 @@ pub struct CreateFlow {
 
 /// Creates a flow under a given id, or a fresh one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreateFlowWith {
     /// Its id; minted when absent.
     pub flow_id: Option<FlowId>,
@@ -41,6 +44,7 @@ pub struct CreateFlowWith {
 
 /// A flow that is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreatedFlow {
     /// As given, or minted: what members are added to.
     pub flow_id: FlowId,
@@ -51,6 +55,7 @@ pub struct CreatedFlow {
 
 /// Whether a new flow lets its members go at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Assembly {
     /// Members run as they come.
@@ -62,6 +67,7 @@ pub enum Assembly {
 
 /// What became of a creation whose id was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FlowCreated {
     /// A new flow.
@@ -83,6 +89,7 @@ wire::repeatable!(Opened, "opened");
 
 /// Cancels or seals a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelFlow {
     /// For a person, up to 4 KiB; kept with the flow and in its history.
     pub reason: String,
@@ -95,6 +102,7 @@ pub struct CancelFlow {
 
 /// What became of a flow's cancellation, with some of the members it concerned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemberCancellation {
     /// What became of it; its fields stand beside the members.
     #[serde(rename = "..cancelled")]
@@ -106,6 +114,7 @@ pub struct MemberCancellation {
 
 /// What became of a flow's cancellation. A repetition gets the first one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancelled {
     /// Whether members are still to be cancelled.
     #[serde(rename = "status")]
@@ -120,6 +129,7 @@ pub struct FlowCancelled {
 
 /// How far a flow's cancellation is when it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CancelProgress {
     /// Nothing is left to do.
@@ -131,6 +141,7 @@ pub enum CancelProgress {
 
 /// What became of adding an execution to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Joined {
     /// It is a member now.
@@ -147,6 +158,7 @@ pub enum Joined {
 
 /// Adds a dependency between two members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageDependencyEdge {
     /// Its id; derived from the pair when absent.
     pub edge_id: Option<EdgeId>,
@@ -172,6 +184,7 @@ fn yes() -> bool {
 
 /// A staged dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Staged {
     /// As given, or derived from the pair: what applying it names.
     pub edge_id: EdgeId,
@@ -181,6 +194,7 @@ pub struct Staged {
 
 /// What became of applying a dependency to its child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Applied {
     /// It counts from now on.
@@ -194,6 +208,7 @@ pub enum Applied {
 
 /// Makes an execution a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddExecution {
     /// An execution of the flow's partition that is in no other flow.
     pub execution_id: ExecutionId,
@@ -201,6 +216,7 @@ pub struct AddExecution {
 
 /// Makes a staged dependency count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApplyDependency {
     /// The edge, as staging it answered.
     pub edge_id: EdgeId,
@@ -208,6 +224,7 @@ pub struct ApplyDependency {
 
 /// Says how the inbound edges of a member join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetEdgeGroupPolicy {
     /// The member the edges lead to.
     pub execution_id: ExecutionId,
@@ -217,6 +234,7 @@ pub struct SetEdgeGroupPolicy {
 
 /// A graph, or a part of one, with what becomes of its flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowGraph {
     /// The flow, which is created if it is not there.
     #[serde(rename = "..flow")]
@@ -234,6 +252,7 @@ pub struct FlowGraph {
 
 /// A graph, or a part of one, that is there now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphCreated {
     /// The flow they are members of, as given or minted.
     pub flow_id: FlowId,
@@ -243,6 +262,7 @@ pub struct GraphCreated {
 
 /// One new member of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphMember {
     /// Its name inside the flow; its execution id follows from it unless the submission names one.
     pub key: String,
@@ -253,6 +273,7 @@ pub struct GraphMember {
 
 /// One dependency of a graph. Its downstream is a member of the same part; its upstream may be of an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphEdge {
     /// Key of the member that must end first.
     pub upstream: String,
@@ -267,6 +288,7 @@ pub struct GraphEdge {
 
 /// Reopens a terminal execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayExecution {
     /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
@@ -285,6 +307,7 @@ wire::repeatable!(Replayed, "replayed");
 
 /// Goes on when the dependencies hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitChildren {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -293,6 +316,7 @@ pub struct WaitChildren {
 
 /// What became of waiting for dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum WaitedChildren {
     /// They hold; the lease is kept.

@@ -7,6 +7,7 @@ use crate::name::{LaneId, Namespace};
 
 /// Says what a lane accepts and hands out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetLaneState {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]

@@ -13,6 +13,7 @@ use crate::wire;
 
 /// Somebody who runs an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holder {
     /// The execution that is run.
     pub execution_id: ExecutionId,
@@ -23,6 +24,7 @@ pub struct Holder {
 
 /// Keeps the lease.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Renew {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -34,6 +36,7 @@ pub struct Renew {
 
 /// A renewed lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Renewed {
     /// When it ends now unless renewed again, on the store's clock.
     pub expires_at: Timestamp,
@@ -43,6 +46,7 @@ pub struct Renewed {
 
 /// Gives the task back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Release {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -64,6 +68,7 @@ wire::repeatable!(LetGo, "done", Cancelled => "cancelled");
 
 /// Says how far the work is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpdateProgress {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -76,6 +81,7 @@ pub struct UpdateProgress {
 
 /// The work is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Complete {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -98,6 +104,7 @@ wire::repeatable!(Completed, "completed");
 
 /// The attempt failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fail {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -110,6 +117,7 @@ pub struct Fail {
 
 /// What the policy made of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Failed {
     /// It is tried again in a new attempt.
@@ -125,6 +133,7 @@ pub enum Failed {
 
 /// Go on later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayUntil {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -135,6 +144,7 @@ pub struct DelayUntil {
 
 /// Usage to be charged to a budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportUsage {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]

@@ -10,10 +10,12 @@ use crate::wire;
 
 /// Ends an execution from any state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelExecution {
     /// For a person, up to 4 KiB; reads of the execution show it.
     pub reason: String,
     /// Proof of the lease, when its own worker cancels it.
+    #[cfg_attr(feature = "schema", schemars(extend("x-may-be-absent" = true)))]
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
 }
@@ -31,6 +33,7 @@ wire::repeatable!(Cancelled, "cancelled");
 
 /// Takes the lease away from its worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevokeLease {
     /// For a person, up to 4 KiB; kept in the history.
     pub reason: Option<String>,
@@ -42,6 +45,7 @@ pub struct RevokeLease {
 
 /// What became of a revocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Revoked {
     /// The lease ended now.
@@ -55,6 +59,7 @@ pub enum Revoked {
 
 /// Promises a lost execution to a given worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueReclaimGrant {
     /// Who takes over; only this worker can redeem the grant.
     #[serde(rename = "worker_id")]
@@ -72,13 +77,16 @@ pub struct IssueReclaimGrant {
 
 /// Changes where an execution stands in its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangePriority {
     /// 0 to 9,000, higher first.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::priority))]
     pub priority: u16,
 }
 
 /// Keeps an execution from being handed out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HoldExecution {
     /// For a person, up to 4 KiB; shown as why the execution waits.
     pub reason: Option<String>,
@@ -86,13 +94,16 @@ pub struct HoldExecution {
 
 /// Replaces the tags of an execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetTags {
     /// All of its tags, up to 64: keys match `[a-z][a-z0-9_.-]{0,127}`, values have up to 1 KiB.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::tags))]
     pub tags: Tags,
 }
 
 /// The tags of an execution or flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tagged {
     /// All of its tags, by key.
     pub tags: Tags,
@@ -100,6 +111,7 @@ pub struct Tagged {
 
 /// What became of a change that may have been made before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Changed {
     /// Changed now.

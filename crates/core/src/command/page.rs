@@ -9,6 +9,7 @@ use crate::token::SignedCursor;
 
 /// Which page of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PageRequest {
     /// Where to go on: `next` of the page before; absent: from the beginning.
     pub cursor: Option<SignedCursor>,
@@ -29,6 +30,7 @@ impl PageRequest {
 
 /// One page of a listing. It may be shorter than asked for, or empty, and still have a next one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "{T}Page"))]
 pub struct Page<T> {
     /// The entries, in the order of the listing.
     pub items: Vec<T>,
@@ -38,6 +40,7 @@ pub struct Page<T> {
 
 /// Asks for everything of one kind in a namespace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListOf {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]

@@ -8,6 +8,7 @@ use crate::time::{Duration, Timestamp};
 
 /// Creates a quota policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreateQuotaPolicy {
     /// Its id; minted when absent.
     pub quota_policy_id: Option<QuotaPolicyId>,
@@ -15,6 +16,7 @@ pub struct CreateQuotaPolicy {
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// How long a request counts: 1 s to 31 days; absent: 60 s.
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     #[serde(rename = "window_seconds", with = "crate::time::seconds", default = "default_window")]
     pub window: Duration,
     /// Attempts that may start in any window; absent is no limit, 0 is none.
@@ -32,6 +34,7 @@ fn default_window() -> Duration {
 
 /// What became of a creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QuotaCreated {
     /// It is there now.
@@ -42,6 +45,7 @@ pub enum QuotaCreated {
 
 /// A quota policy that is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreatedQuotaPolicy {
     /// As given, or minted: what the policies of executions name it by.
     pub quota_policy_id: QuotaPolicyId,
@@ -52,14 +56,18 @@ pub struct CreatedQuotaPolicy {
 
 /// Changes a quota policy; what is not named stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpdateQuotaPolicy {
     /// How long a request counts: 1 s to 31 days; absent: as before.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     #[serde(rename = "window_seconds", with = "crate::time::optional_seconds", default)]
     pub window: Option<Duration>,
     /// Attempts that may start in any window; absent: as before, `null`: no limit.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     #[serde(default, skip_serializing_if = "LimitChange::is_keep")]
     pub max_requests_per_window: LimitChange,
     /// Leases that may be held at once; absent: as before, `null`: no limit. Who has one keeps it.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     #[serde(default, skip_serializing_if = "LimitChange::is_keep")]
     pub max_concurrent: LimitChange,
     /// The most that is added, at random, to what refused callers are told to wait; absent: as before.
@@ -114,12 +122,14 @@ impl LimitChange {
 
 /// A quota policy as it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaPolicyView {
     /// What the policies of executions name it by.
     pub quota_policy_id: QuotaPolicyId,
     /// The tenant whose executions it limits.
     pub namespace: Namespace,
     /// How long a request counts, in seconds.
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     #[serde(rename = "window_seconds", with = "crate::time::seconds")]
     pub window: Duration,
     /// Attempts that may start in any window; absent is no limit, 0 is none.
@@ -143,6 +153,7 @@ pub struct QuotaPolicyView {
 
 /// Whether a quota policy limits anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QuotaState {
     /// Its limits hold.

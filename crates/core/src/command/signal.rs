@@ -13,6 +13,7 @@ use crate::wire;
 
 /// Delivers an event to a waitpoint. Its token was checked, or the caller is privileged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeliverSignal {
     /// The waitpoint it goes to, which belongs to this execution.
     pub waitpoint_id: WaitpointId,
@@ -48,6 +49,7 @@ fn external() -> String {
 
 /// A signal with the token of its waitpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SendSignal {
     /// Proof that the sender was given the waitpoint. A secret: whoever has it can send signals.
     pub waitpoint_token: WaitpointToken,
@@ -58,6 +60,7 @@ pub struct SendSignal {
 
 /// What became of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Delivered {
     /// It is kept, and this is what it did.
@@ -76,6 +79,7 @@ pub enum Delivered {
 
 /// A person's yes or no at a waitpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decide {
     /// The waitpoint that gets a signal named `approved` or `rejected`.
     pub waitpoint_id: WaitpointId,
@@ -88,6 +92,7 @@ pub struct Decide {
 
 /// Asks for what waits for a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListApprovals {
     /// Of this tenant; absent: of every tenant the caller may see.
     pub namespace: Option<Namespace>,
@@ -98,6 +103,7 @@ pub struct ListApprovals {
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
     /// The execution that waits.
     pub execution_id: ExecutionId,
@@ -121,6 +127,7 @@ pub struct Approval {
 
 /// Resumes a suspended execution whatever its condition says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumeExecution {
     /// For a person, up to 4 KiB; kept in the history.
     pub reason: Option<String>,

@@ -13,6 +13,7 @@ use crate::wire;
 
 /// Appends one frame to the output of the current attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppendFrame {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -33,6 +34,7 @@ pub struct AppendFrame {
 
 /// An appended frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppendedFrame {
     /// Its place in the stream, `<ms>-<seq>`: a tail goes on after it.
     pub frame_id: FrameId,
@@ -42,6 +44,7 @@ pub struct AppendedFrame {
 
 /// One attempt of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptRef {
     /// The execution whose output it is.
     pub execution_id: ExecutionId,
@@ -51,6 +54,7 @@ pub struct AttemptRef {
 
 /// A range of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadStream {
     /// From here on, inclusive: `start`, `end`, `<ms>` or `<ms>-<seq>`; absent: `start`.
     #[serde(default = "FrameBound::start")]
@@ -64,6 +68,7 @@ pub struct ReadStream {
 
 /// What comes after a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TailStream {
     /// The last frame seen, exclusive; absent: from the beginning.
     pub after: Option<FrameId>,
@@ -76,6 +81,7 @@ pub struct TailStream {
 
 /// Part of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamPage {
     /// In the order they were appended.
     pub frames: Vec<Frame>,
@@ -86,6 +92,7 @@ pub struct StreamPage {
 
 /// The end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamEnd {
     /// When its attempt ended, and the stream with it.
     pub closed_at: Timestamp,

@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 
 /// Submits one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreateExecution {
     /// Its id; minted when absent.
     pub execution_id: Option<ExecutionId>,
@@ -31,6 +32,7 @@ pub struct CreateExecution {
     #[serde(rename = "input:bytes", default)]
     pub input: Payload,
     /// 0 to 9,000, higher first; absent: 0.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::priority))]
     #[serde(default)]
     pub priority: u16,
     /// Who submits it, as the caller says; shown on reads.
@@ -38,6 +40,7 @@ pub struct CreateExecution {
     /// Makes repeated submissions one for the policy's `dedup_window_ms`: in its flow, else in its namespace.
     pub idempotency_key: Option<IdempotencyKey>,
     /// The user's labels, up to 64: keys match `[a-z][a-z0-9_.-]{0,127}`, values have up to 1 KiB.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::tags))]
     #[serde(default)]
     pub tags: Tags,
     /// How it is retried, timed, limited and kept. It never changes after the submission.
@@ -60,6 +63,7 @@ pub struct CreateExecution {
 
 /// One dependency of a new member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DependsOn {
     /// The edge's id; derived from the pair when absent.
     #[serde(default)]
@@ -101,6 +105,7 @@ impl CreateExecution {
 
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Created {
     /// A new execution.
@@ -119,6 +124,7 @@ pub enum Created {
 
 /// Whether a lane accepts and hands out work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LaneState {
     /// Accepts and hands out.

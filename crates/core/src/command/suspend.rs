@@ -11,6 +11,7 @@ use crate::wire;
 
 /// Gives up the lease until a condition over signals holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspend {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -36,6 +37,7 @@ pub struct Suspend {
 
 /// A waitpoint of a suspension: made with it, or handed out before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WaitpointChoice {
     /// Made by the suspend.

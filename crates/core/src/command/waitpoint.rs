@@ -14,6 +14,7 @@ use crate::wire;
 
 /// Hands out a waitpoint before suspending, so that a callback can be given away.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreatePendingWaitpoint {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
@@ -43,6 +44,7 @@ impl CreatePendingWaitpoint {
 
 /// A waitpoint with the token that authenticates signals to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssuedWaitpoint {
     /// What signals to it name it by.
     pub waitpoint_id: WaitpointId,
@@ -57,6 +59,7 @@ pub struct IssuedWaitpoint {
 
 /// What became of a suspend, with the tokens of its waitpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum SuspendedTask {
     /// The lease is gone; signals to these waitpoints are awaited.
@@ -77,6 +80,7 @@ pub enum SuspendedTask {
 
 /// Asks for the token of a waitpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadWaitpointToken {
     /// A waitpoint of this execution.
     pub waitpoint_id: WaitpointId,
@@ -84,6 +88,7 @@ pub struct ReadWaitpointToken {
 
 /// The token of a waitpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadToken {
     /// What a signal to it must show. A secret: give it only to who may send signals.
     pub waitpoint_token: WaitpointToken,
@@ -91,6 +96,7 @@ pub struct ReadToken {
 
 /// Where a waitpoint stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WaitpointState {
     /// Handed out before any suspension: signals are kept for the suspend that uses it.
@@ -103,6 +109,7 @@ pub enum WaitpointState {
 
 /// Why a waitpoint takes no more signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WaitpointClosed {
     /// It expired before any suspension used it.
@@ -129,6 +136,7 @@ impl WaitpointClosed {
 
 /// A waitpoint that takes signals, as a listing shows it: never with its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenWaitpoint {
     /// What signals to it name it by.
     pub waitpoint_id: WaitpointId,
@@ -150,6 +158,7 @@ pub struct OpenWaitpoint {
 
 /// Which signals a resume condition asks for at one waitpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RequiredNames {
     /// None: no condition asks for signals here, or none does yet.

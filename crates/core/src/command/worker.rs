@@ -9,6 +9,7 @@ use crate::time::Duration;
 
 /// Announces a worker process, or that it is still there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterWorker {
     /// The tenant it works for; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]
@@ -33,6 +34,7 @@ pub struct RegisterWorker {
 
 /// Says that a registered worker process is still there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Heartbeat {
     /// The process slot it registered for.
     #[serde(rename = "worker_instance_id")]
@@ -43,6 +45,7 @@ pub struct Heartbeat {
 
 /// One process slot of a namespace, with the start of the process that speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedInstance {
     /// The tenant; `default` unless given.
     #[serde(default = "Namespace::default_namespace")]

@@ -70,6 +70,11 @@ macro_rules! interface {
                         let answer = Fabric::$name(fabric, read_argument!($take, fields)).await?;
                         write_outcome!($give, answer)
                     }),
+                    #[cfg(feature = "schema")]
+                    shape: |schemas| crate::schema::Shape {
+                        takes: schema_of_argument!($take, schemas),
+                        gives: schema_of_outcome!($give, schemas),
+                    },
                 };
             )+)+
         }

@@ -41,6 +41,7 @@ macro_rules! targets {
         $(
             #[doc = concat!("The one field that names a thing: `", stringify!($name), "`.")]
             #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             pub struct $fields {
                 $name: $id,
             }

@@ -28,6 +28,9 @@ pub struct Operation {
     pub body: Body,
     /// Reads its command from fields, calls it, and writes its answer.
     pub call: Call,
+    /// What it takes and answers, as schemas.
+    #[cfg(feature = "schema")]
+    pub shape: fn(&mut crate::schema::Schemas) -> crate::schema::Shape,
 }
 
 /// Calls an operation of a fabric.

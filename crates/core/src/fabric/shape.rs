@@ -166,3 +166,52 @@ macro_rules! read_outcome {
         $reply.read::<$outcome>()
     };
 }
+
+/// The schema of what an operation takes.
+#[cfg(feature = "schema")]
+macro_rules! schema_of_argument {
+    ((of $id:ty), $schemas:expr) => {
+        $schemas.request::<<$id as $crate::fabric::Target>::Fields>()
+    };
+    ((on $id:ty, $command:ty), $schemas:expr) => {
+        $schemas.request::<$crate::fabric::On<$id, $command>>()
+    };
+    ((many $name:ident: $command:ty), $schemas:expr) => {
+        $crate::schema::list(stringify!($name), &$schemas.request::<$command>())
+    };
+    (($command:ty), $schemas:expr) => {
+        $schemas.request::<$command>()
+    };
+}
+
+/// The schema of what an operation answers.
+#[cfg(feature = "schema")]
+macro_rules! schema_of_outcome {
+    ((nothing), $schemas:expr) => {
+        $crate::schema::Gives::Nothing
+    };
+    ((bytes), $schemas:expr) => {
+        $crate::schema::Gives::Bytes { maybe: false }
+    };
+    ((maybe bytes), $schemas:expr) => {
+        $crate::schema::Gives::Bytes { maybe: true }
+    };
+    ((maybe $outcome:ty), $schemas:expr) => {
+        $crate::schema::Gives::Json {
+            schema: $schemas.reply::<$outcome>(),
+            maybe: true,
+        }
+    };
+    ((list $name:ident: $outcome:ty), $schemas:expr) => {
+        $crate::schema::Gives::json($crate::schema::list(stringify!($name), &$schemas.reply::<$outcome>()))
+    };
+    ((each $name:ident: $outcome:ty), $schemas:expr) => {
+        $crate::schema::Gives::json($crate::schema::list(
+            stringify!($name),
+            &$schemas.reply::<$crate::wire::answers::Answer<$outcome>>(),
+        ))
+    };
+    (($outcome:ty), $schemas:expr) => {
+        $crate::schema::Gives::json($schemas.reply::<$outcome>())
+    };
+}

@@ -17,6 +17,7 @@ const GRACE_MIN: Duration = Duration::from_secs(60);
 
 /// Makes a new key the current one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RotateWaitpointSecret {
     /// A name no key of the ring has: up to 256 bytes, without `:`. Tokens show it.
     pub new_kid: Kid,
@@ -37,6 +38,7 @@ fn default_grace() -> Duration {
 
 /// What a rotation did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rotated {
     /// Whether the new key became current by this call.
     pub status: RotationStatus,
@@ -52,6 +54,7 @@ pub struct Rotated {
 
 /// Whether a rotation changed the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RotationStatus {
     /// The new key is current.

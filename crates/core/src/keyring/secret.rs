@@ -14,6 +14,7 @@ const SECRET_BYTES_MIN: usize = 32;
 
 /// At least 32 secret bytes: never printed, compared in constant time, serialized (as hex) only to be stored.
 #[derive(Clone, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String")]
 pub struct Secret(Arc<[u8]>);
 

@@ -98,6 +98,7 @@ pub struct StreamEnd {
 
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClosedReason {
     /// The attempt succeeded.

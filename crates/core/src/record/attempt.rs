@@ -12,6 +12,7 @@ use crate::time::{Duration, Timestamp};
 
 /// One run. The current one stands on the execution; it becomes a record of its own when another follows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempt {
     /// From 0, in the order of their starts.
     pub index: u32,
@@ -50,6 +51,7 @@ pub struct Attempt {
 
 /// Why an attempt started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptKind {
     /// The first one of its execution.
@@ -64,6 +66,7 @@ pub enum AttemptKind {
 
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptEnd {
     /// When it ended, on the store's clock.
     pub at: Timestamp,
@@ -78,6 +81,7 @@ pub struct AttemptEnd {
 
 /// The four ways an attempt ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptEndState {
     /// The work was done.
@@ -92,6 +96,7 @@ pub enum AttemptEndState {
 
 /// What went wrong, in the worker's or the engine's words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// What went wrong, for a person: up to 4 KiB from a worker.
     pub reason: String,

@@ -66,6 +66,7 @@ pub struct Budget {
 
 /// The limits of one dimension; absent is no limit, 0 is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Limits {
     /// Usage above it is reported, nothing else; at most the hard limit.
@@ -78,6 +79,7 @@ pub struct Limits {
 
 /// What a hard breach does to executions that run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnHardLimit {
     /// They go on; nothing new is admitted.
@@ -89,6 +91,7 @@ pub enum OnHardLimit {
 
 /// One dimension at or above one of its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Excess {
     /// The dimension, as the budget's limits name it.
     pub dimension: Dimension,
@@ -100,6 +103,7 @@ pub struct Excess {
 
 /// A report that passed a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Breach {
     /// Which dimension passed which limit, and what was spent by then.
     #[serde(flatten)]
@@ -112,6 +116,7 @@ pub struct Breach {
 
 /// Which kind of limit was passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BreachKind {
     /// A soft limit: nothing is refused for it.

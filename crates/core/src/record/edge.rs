@@ -10,6 +10,7 @@ use crate::time::Timestamp;
 
 /// Upstream → downstream. An edge resolves once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edge {
     /// Given when it was staged, or derived from the pair.
     #[serde(rename = "edge_id")]
@@ -42,6 +43,7 @@ pub struct Edge {
 
 /// Which ends of an upstream satisfy an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DependencyKind {
     /// Only a success; any other end fails the edge.
@@ -53,6 +55,7 @@ pub enum DependencyKind {
 
 /// Where an edge stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeState {
     /// Part of the graph, not yet counted for the downstream.
@@ -102,6 +105,7 @@ impl EdgeState {
 
 /// How the inbound edges of one downstream join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeGroupPolicy {
     /// Every upstream must end in a way that counts; one that does not makes the group impossible.
@@ -123,6 +127,7 @@ pub enum EdgeGroupPolicy {
 
 /// What becomes of upstreams that are no longer needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnSatisfied {
     /// Those that feed no other child that waits for its group are cancelled.

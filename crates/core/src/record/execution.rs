@@ -243,6 +243,11 @@ pub struct Dependencies {
 
 /// Counts the policy compares with its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "ExecutionCounts")
+)]
 pub struct Counts {
     /// Retries of this run; a replay starts again from zero.
     pub retries: u32,
@@ -259,6 +264,7 @@ pub struct Counts {
 
 /// What the worker last said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {
     /// How much is done, 0 to 100 percent, as the worker said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -272,6 +278,7 @@ pub struct Progress {
 
 /// The engine asks the lease holder to stop, and cancels at `cancel_at` if it does not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StopRequest {
     /// For a person: which budget is above which of its limits.
     pub reason: String,

@@ -80,6 +80,7 @@ pub struct Gate {
 
 /// What the gate lets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GateState {
     /// The graph is being built: members may be added, none is claimed.
@@ -106,6 +107,7 @@ impl GateState {
 
 /// A flow's cancellation, kept so that a repeated call gets the first answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancellation {
     /// What happens to its members.
     pub policy: CancelFlowPolicy,
@@ -119,6 +121,7 @@ pub struct FlowCancellation {
 
 /// What a flow's cancellation does to its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CancelFlowPolicy {
     /// Every open member is cancelled.

@@ -8,6 +8,7 @@ use crate::time::Timestamp;
 
 /// One thing that happened. It carries what a reader filters by, so that it outlives the record it names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryLine {
     /// The execution or flow it happened to.
     pub subject: HistorySubject,
@@ -40,6 +41,7 @@ pub struct HistoryLine {
 
 /// What a history line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HistorySubject {
     /// An execution.
@@ -50,6 +52,7 @@ pub enum HistorySubject {
 
 /// Who did something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// The engine: time passed, or follow-up work.
@@ -78,6 +81,7 @@ macro_rules! happenings {
     ($($(#[$doc:meta])* $variant:ident => $text:literal),+ $(,)?) => {
         /// What can happen to an execution or a flow.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum Happening {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)+
             /// Something a later version tells of, which this one has no word for.

@@ -103,6 +103,7 @@ pub struct Grant {
 
 /// The three values that prove a caller holds the lease.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fence {
     /// The lease's secret.
     pub lease_id: LeaseId,

@@ -58,6 +58,7 @@ pub enum OutcomeKind {
 
 /// Who cancelled an execution: derived from the caller, never given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CancelSource {
     /// A person or a client.

@@ -46,6 +46,7 @@ pub struct Suspension {
 
 /// A waitpoint as its suspension knows it: all that its token vouches for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitpointRef {
     /// What signals to it name it by.
     #[serde(rename = "waitpoint_id")]
@@ -59,6 +60,7 @@ pub struct WaitpointRef {
 
 /// What must hold for a suspended execution to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResumeCondition {
     /// One signal at one waitpoint.
@@ -90,6 +92,7 @@ pub enum ResumeCondition {
 
 /// Which signals a condition counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Matcher {
     /// Only signals of this name.
@@ -100,6 +103,7 @@ pub enum Matcher {
 
 /// What makes two signals count as two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Distinct {
     /// They arrived at different waitpoints.
@@ -117,6 +121,7 @@ pub struct NodeProgress(pub BTreeSet<String>);
 
 /// Why an execution suspended, as its worker says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonCode {
     /// Any signal.
@@ -139,6 +144,7 @@ pub enum ReasonCode {
 
 /// What happens when a suspension times out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutBehavior {
     /// The execution fails, category `timeout`, without retry.
@@ -173,6 +179,7 @@ pub struct Resumed {
 
 /// Who or what resumed an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResumedBy {
     /// Its condition held.

@@ -70,6 +70,7 @@ impl Waitpoint {
 
 /// An event delivered to a waitpoint. Its payload is a blob beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Signal {
     /// Its name.
     pub id: SignalId,
@@ -118,6 +119,7 @@ impl Signal {
 
 /// What an accepted signal did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SignalEffect {
     /// The condition holds now; the execution goes on.

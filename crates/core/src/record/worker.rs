@@ -11,6 +11,7 @@ use crate::time::{Duration, Timestamp};
 
 /// One process slot of a worker, as it registered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Worker {
     /// The tenant it works for.
     pub namespace: Namespace,
@@ -40,6 +41,7 @@ pub struct Worker {
 
 /// Names one start of a worker process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Incarnation(pub Uuid);
 

@@ -10,6 +10,7 @@ use crate::token::SignedCursor;
 
 /// Asks for lifecycle events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadEvents {
     /// Where to go on; absent: from the oldest event kept.
     pub cursor: Option<SignedCursor>,
@@ -25,6 +26,7 @@ pub struct ReadEvents {
 
 /// Which events. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventFilter {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
@@ -51,6 +53,7 @@ impl EventFilter {
 
 /// One event: something that happened, and where a reader goes on after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
     /// Goes on after this event.
     pub cursor: SignedCursor,
@@ -61,6 +64,7 @@ pub struct Event {
 
 /// The events of one call; none when there were none in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Events {
     /// In order within a partition, and so within an execution and a flow.
     pub events: Vec<Event>,

@@ -15,6 +15,7 @@ use crate::time::{Duration, Timestamp};
 
 /// Everything about one execution but its bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutionView {
     /// Given by whoever submitted it, or minted; it tells the partition, too.
     pub execution_id: ExecutionId,
@@ -77,6 +78,7 @@ pub struct ExecutionView {
 
 /// To whom an execution is promised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantView {
     /// The worker that may redeem it.
     pub worker: WorkerId,
@@ -86,6 +88,7 @@ pub struct GrantView {
 
 /// An open suspension as it is read: without tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuspensionView {
     /// Another one for every suspension of an execution.
     pub suspension_id: SuspensionId,
@@ -107,6 +110,7 @@ pub struct SuspensionView {
 
 /// Where an execution stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateView {
     /// One word for a person.
     pub public_state: PublicState,
@@ -118,6 +122,7 @@ pub struct StateView {
 
 /// Asks for what an execution was completed with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GetResult {
     /// Who asks for it as an input of its own: it is answered what the last success left.
     pub holder: Option<Holder>,
@@ -125,6 +130,7 @@ pub struct GetResult {
 
 /// Waits for an execution to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitForEnd {
     /// How long to wait, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
@@ -133,6 +139,7 @@ pub struct WaitForEnd {
 
 /// Asks for executions. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListExecutions {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
@@ -143,6 +150,7 @@ pub struct ListExecutions {
     /// For this handler; absent: for any.
     pub kind: Option<ExecutionKind>,
     /// With this tag, as `key=value`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
     /// Members of this flow.

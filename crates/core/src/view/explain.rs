@@ -8,6 +8,7 @@ use crate::name::WorkerInstanceId;
 
 /// Every condition between an execution and a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// The one that was asked about.
     pub execution_id: ExecutionId,
@@ -21,6 +22,7 @@ pub struct Explanation {
 
 /// One condition between an execution and a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
     /// What it is about; of some there may be several, such as budgets.
     pub hindrance: Hindrance,
@@ -32,6 +34,7 @@ pub struct Condition {
 
 /// What can stand between an execution and a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Hindrance {
     /// An operator holds it.
@@ -58,6 +61,7 @@ pub enum Hindrance {
 
 /// A live worker and what it lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NearestWorker {
     /// The process slot it registered for.
     #[serde(rename = "worker_instance_id")]

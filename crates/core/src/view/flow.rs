@@ -15,6 +15,7 @@ use crate::time::Timestamp;
 
 /// A flow with its derived state and exact counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowView {
     /// Given by whoever created it, or minted; its members live in its partition.
     pub flow_id: FlowId,
@@ -42,6 +43,7 @@ pub struct FlowView {
 
 /// The inbound edges of one member and what is counted over them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupView {
     /// The member they lead to.
     pub execution_id: ExecutionId,
@@ -58,12 +60,14 @@ pub struct GroupView {
 
 /// Asks for flows. Everything given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListFlows {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
     /// Of this kind, as given when they were created; absent: of any.
     pub kind: Option<FlowKind>,
     /// With this tag, as `key=value`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
     /// The newest come first.

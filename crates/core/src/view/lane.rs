@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 
 /// A lane with how much of it is in which state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneView {
     /// Lanes of the same name in two namespaces have nothing to do with each other.
     pub namespace: Namespace,

@@ -9,10 +9,12 @@ use crate::time::Timestamp;
 
 /// Asks for what a person should look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListProblems {}
 
 /// Something that does not get better by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// What sort of thing is wrong, which decides what to do about it.
     pub kind: ProblemKind,
@@ -30,6 +32,7 @@ pub struct Problem {
 
 /// What can be wrong. The order is the one they are listed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// A record cannot be read, and everything else goes on without it.

@@ -7,6 +7,7 @@ use crate::record::Signal;
 
 /// An accepted signal with what came with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignalView {
     /// The record; its fields stand beside the payload.
     #[serde(rename = "..signal")]

@@ -27,9 +27,12 @@ pub fn fence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Fence>
 
 /// An outcome that is one word, and whether it had come about before.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[doc(hidden)]
 pub struct Repeatable<S> {
+    /// What it came to.
     status: S,
+    /// This is the answer the first call was given; the repeated one did nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     repeated: bool,
 }
@@ -52,11 +55,23 @@ macro_rules! repeatable {
     ($outcome:ident, $word:literal $(, $other:ident => $other_word:literal)?) => {
         const _: () = {
             #[derive(serde::Serialize, serde::Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
             enum Status {
                 #[serde(rename = $word)]
                 Word,
                 $(#[serde(rename = $other_word)]
                 $other,)?
+            }
+
+            #[cfg(feature = "schema")]
+            impl schemars::JsonSchema for $outcome {
+                fn schema_name() -> std::borrow::Cow<'static, str> {
+                    stringify!($outcome).into()
+                }
+
+                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                    $crate::wire::Repeatable::<Status>::json_schema(generator)
+                }
             }
 
             impl serde::Serialize for $outcome {
@@ -92,10 +107,17 @@ pub mod answers {
 
     use crate::error::Rejection;
 
+    /// One of them.
     #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
     #[serde(untagged)]
-    enum Answer<T> {
-        Refused { error: Rejection },
+    pub(crate) enum Answer<T> {
+        /// This one was refused; the others were not looked at because of it.
+        Refused {
+            /// Why.
+            error: Rejection,
+        },
+        /// What it came to.
         Done(T),
     }
 

@@ -39,7 +39,7 @@ pub fn from_reply<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Reje
 }
 
 /// What a marked name asks for.
-enum Mark<'n> {
+pub(crate) enum Mark<'n> {
     /// A field like any other.
     Plain,
     /// Bytes, under this name and its two companions.
@@ -49,7 +49,7 @@ enum Mark<'n> {
 }
 
 /// What the serde name of a field says about how it travels.
-fn mark(name: &str) -> Mark<'_> {
+pub(crate) fn mark(name: &str) -> Mark<'_> {
     if name.starts_with("..") {
         return Mark::Inline;
     }

@@ -15,6 +15,7 @@ mod pump;
 mod reads;
 mod rows;
 mod sched;
+mod schemas;
 mod suite_memory;
 mod suite_sqlite;
 mod suite_upgrade;

@@ -1,14 +1,16 @@
 //! The whole interface as JSON, from one end to the other: every command and every answer is written and read again on its
-//! way, so that a caller far away cannot tell the difference.
+//! way, so that a caller far away cannot tell the difference. And all of them are as their schemas say.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use ff_core::error::Rejection;
 use ff_core::fabric::{Fabric, Operation, Remote, Reply, Result, Transport};
 use ff_core::time::Duration;
 use ff_core::wire::Fields;
 use ff_fabric_suite::Harness;
 
+use crate::schemas;
 use crate::support::EngineHarness;
 
 /// Hands the JSON of every call to a fabric of the same process.
@@ -17,7 +19,15 @@ struct Loopback(Arc<dyn Fabric>);
 #[async_trait]
 impl Transport for Loopback {
     async fn send(&self, operation: &'static Operation, json: Vec<u8>) -> Result<Reply> {
-        (operation.call)(&*self.0, Fields::of_json(&json)?).await
+        let answer = (operation.call)(&*self.0, Fields::of_json(&json)?).await;
+        let accepted = !matches!(&answer, Err(Rejection { code, .. }) if code.status() == 400);
+        if accepted {
+            schemas::taken(operation, &json);
+        }
+        if let Ok(Reply::Json(json)) = &answer {
+            schemas::given(operation, json);
+        }
+        answer
     }
 }
 

@@ -10,6 +10,7 @@ use crate::state::PublicState;
 
 /// The counters of a flow as they were loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "MemberCounts"))]
 pub struct Counts {
     /// All members.
     pub members: u64,
@@ -56,6 +57,7 @@ pub struct Loaded<'a> {
 
 /// The derived state of a flow. Completed and failed are reversible: a member added or replayed makes it running again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FlowState {
     /// It has no members yet, or they are not let go yet.

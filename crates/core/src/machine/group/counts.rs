@@ -8,6 +8,7 @@ use crate::record::{CounterKey, EdgeGroupPolicy, GroupCounter};
 
 /// The counters of a group as they were loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "GroupCounts"))]
 pub struct Counts {
     /// Applied edges.
     pub applied: u64,
