@@ -22,6 +22,14 @@ pub struct Holder {
     pub fence: Fence,
 }
 
+impl Holder {
+    /// TEMP
+    pub fn to_text(&self) -> String {
+        let Fence { lease_id, lease_epoch, attempt_id } = self.fence;
+        format!("{} {lease_id:?} {lease_epoch} {attempt_id}", self.execution_id)
+    }
+}
+
 /// Keeps the lease.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

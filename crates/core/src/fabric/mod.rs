@@ -1,4 +1,4 @@
-//! Everything FlowFabric does, as one interface: the engine implements it in process, [`Remote`] over any transport.
+//! Everything FlowFabric does, as one interface: the engine implements it in process, every [`Transport`] from afar.
 //!
 //! One struct in, one outcome out. A refusal is a [`Rejection`] with a stable code. Every operation is safe to repeat after a
 //! lost reply: by the id it creates, by the lease it ends, by the key or request id it carries.
@@ -24,7 +24,7 @@ use crate::error::Rejection;
 
 pub use on::{OfBudget, OfExecution, OfFlow, OfQuotaPolicy, On, Target};
 pub use operation::{Access, Body, Call, Method, Operation, Reply};
-pub use remote::{Remote, Transport};
+pub use remote::Transport;
 
 /// The answer to an operation.
 pub type Result<T> = std::result::Result<T, Rejection>;

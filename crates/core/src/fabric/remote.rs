@@ -1,4 +1,4 @@
-//! The interface over anything that carries a request there and a reply back.
+//! Whatever carries a request to a fabric and its reply back is a fabric too.
 
 use async_trait::async_trait;
 
@@ -13,10 +13,6 @@ pub trait Transport: Send + Sync {
     async fn send(&self, operation: &'static Operation, json: Vec<u8>) -> Result<Reply>;
 }
 
-/// A fabric at the other end of a transport.
-#[derive(Clone, Debug)]
-pub struct Remote<T>(pub T);
-
 impl Reply {
     /// An answer in JSON.
     pub(super) fn json<T: serde::Serialize>(answer: &T) -> Result<Self> {
@@ -25,11 +21,13 @@ impl Reply {
             .map_err(|error| unwritable(&error))
     }
 
-    /// Reads an answer in JSON.
+    /// Reads an answer in JSON; a transport may have left open what its bytes are.
     fn read<T: serde::de::DeserializeOwned>(self) -> Result<T> {
+        let read = |json: &[u8]| crate::wire::from_reply(json).map_err(|fault| unreadable(&fault));
         match self {
-            Reply::Json(json) => crate::wire::from_reply(&json).map_err(|fault| unreadable(&fault)),
-            Reply::Bytes(_) | Reply::Nothing => Err(unreadable(&Code::InvalidInput.because("JSON is missing"))),
+            Reply::Json(json) => read(&json),
+            Reply::Bytes(payload) => read(&payload.bytes),
+            Reply::Nothing => Err(unreadable(&Code::InvalidInput.because("JSON is missing"))),
         }
     }
 
@@ -57,11 +55,11 @@ macro_rules! remote {
         $name:ident: $method:ident $path:literal, $who:ident $(or $holder:ident)?, $body:ident, $take:tt => $give:tt;
     )+ })+) => {
         #[async_trait]
-        impl<T: Transport> Fabric for Remote<T> {
+        impl<T: Transport> Fabric for T {
             $($(
                 async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)> {
                     let json = write_argument!($take, command).map_err(|error| unwritable(&error))?;
-                    let reply = self.0.send(&op::$name, json).await?;
+                    let reply = self.send(&op::$name, json).await?;
                     read_outcome!($give, reply)
                 }
             )+)+

@@ -91,6 +91,20 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
+    /// Whether there is a value of this name; in JSON `null` is none.
+    pub fn is_given(&self, name: &str) -> bool {
+        let given = self.entries.iter().find(|(known, _)| known == name);
+        given.is_some_and(|(_, value)| !matches!(value, Given::Json(value) if value.get() == "null"))
+    }
+
+    /// Gives a value of a path or query, unless there is one of this name.
+    pub fn add_missing(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
+        if !self.is_given(name) {
+            self.take(name);
+            self.entries.push((name.into(), Given::Text(text.into())));
+        }
+    }
+
     /// Takes the value of this name out.
     pub(super) fn take(&mut self, name: &str) -> Option<Given<'a>> {
         let at = self.entries.iter().position(|(known, _)| known == name)?;

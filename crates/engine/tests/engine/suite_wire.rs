@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_core::error::Rejection;
-use ff_core::fabric::{Fabric, Operation, Remote, Reply, Result, Transport};
+use ff_core::fabric::{Fabric, Operation, Reply, Result, Transport};
 use ff_core::time::Duration;
 use ff_core::wire::Fields;
 use ff_fabric_suite::Harness;
@@ -36,11 +36,11 @@ struct WireHarness(EngineHarness);
 #[async_trait]
 impl Harness for WireHarness {
     fn fabric(&self) -> Arc<dyn Fabric> {
-        Arc::new(Remote(Loopback(self.0.fabric())))
+        Arc::new(Loopback(self.0.fabric()))
     }
 
     fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
-        Arc::new(Remote(Loopback(self.0.fabric_as(identity))))
+        Arc::new(Loopback(self.0.fabric_as(identity)))
     }
 
     async fn advance(&self, by: Duration) {

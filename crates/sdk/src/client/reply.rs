@@ -1,0 +1,42 @@
+//! An answer of the server as one of the interface.
+
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::Reply;
+use ff_core::name::ContentType;
+use ff_core::payload::Payload;
+use reqwest::{Response, StatusCode, header};
+
+use super::retry::Failure;
+
+/// Reads what the server answered. The bytes are left as they are: only the operation knows what they mean.
+pub(super) async fn read(response: Response) -> Result<Reply, Failure> {
+    let status = response.status();
+    let content_type = response.headers().get(header::CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let bytes = response.bytes().await.map_err(Failure::Unanswered)?;
+    if status == StatusCode::NO_CONTENT {
+        return Ok(Reply::Nothing);
+    }
+    if status.is_success() {
+        let content_type = ContentType::parse(content_type).unwrap_or_else(|_| ContentType::binary());
+        return Ok(Reply::Bytes(Payload { bytes, content_type }));
+    }
+    Err(Failure::Refused(refusal(status, &bytes)))
+}
+
+/// The problem document, or what a status means that somebody between us and the server gave.
+pub(super) fn refusal(status: StatusCode, body: &[u8]) -> Rejection {
+    serde_json::from_slice(body).unwrap_or_else(|_| {
+        let code = match status.as_u16() {
+            401 => Code::Unauthenticated,
+            403 => Code::Forbidden,
+            404 => Code::NotFound,
+            413 => Code::PayloadTooLarge,
+            429 => Code::RateLimited,
+            502 | 503 => Code::Unavailable,
+            504 => Code::Timeout,
+            _ => Code::Internal,
+        };
+        code.because(format!("answered with {status}, and not in the way of a FlowFabric server"))
+    })
+}
