@@ -15,7 +15,7 @@ use ff_core::record::{DependencyKind, Tags};
 use ff_engine::Engine;
 use futures::future::try_join_all;
 
-use super::load::{LoadArguments, Workers, check_delivery};
+use super::load::{LoadArguments, Loop, Workers, check_delivery};
 use super::measured::{Measured, StoreArguments};
 use crate::{open, say};
 
@@ -40,7 +40,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
     let nodes = arguments.flows * arguments.nodes;
     let (before, started) = (measured.usage().await?, Instant::now());
-    let workers = Workers::start(&engine, arguments.load, nodes);
+    let workers = Workers::start(&(Arc::new(engine.clone()) as Arc<dyn Fabric>), Loop::Calls, arguments.load, nodes);
     let graphs = (0..arguments.flows).map(|_| submit(&engine, arguments));
     let flows: Vec<Vec<ExecutionId>> = try_join_all(graphs).await?;
     let completed = workers.completed().await?;

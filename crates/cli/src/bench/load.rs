@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ff_core::capability::CapabilitySet;
-use ff_core::command::claim::{Claim, LaneOrder, Want};
+use ff_core::command::claim::{Claim, Exchange, Finish, LaneOrder, Task, Want};
 use ff_core::command::lease::Complete;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
-use ff_engine::Engine;
+use ff_core::record::Incarnation;
 use tokio::sync::Notify;
 
 /// How hard workers work.
@@ -44,6 +44,15 @@ impl Left {
     }
 }
 
+/// How a worker speaks to the engine.
+#[derive(Clone, Copy)]
+pub(crate) enum Loop {
+    /// A claim, then a call for each task that is done.
+    Calls,
+    /// One call for all of it, as workers on other machines do.
+    Exchange,
+}
+
 /// Workers under way until so many tasks are done.
 pub(crate) struct Workers(Vec<tokio::task::JoinHandle<anyhow::Result<Vec<ExecutionId>>>>);
 
@@ -58,14 +67,19 @@ impl LoadArguments {
 
 impl Workers {
     /// Starts them.
-    pub(crate) fn start(engine: &Engine, load: LoadArguments, tasks: usize) -> Self {
+    pub(crate) fn start(fabric: &Arc<dyn Fabric>, by: Loop, load: LoadArguments, tasks: usize) -> Self {
         let left = Arc::new(Left {
             tasks: AtomicUsize::new(tasks),
             none: Notify::new(),
         });
-        let workers =
-            (0..load.workers).map(|number| tokio::spawn(work(engine.clone(), number, load.batch, Arc::clone(&left))));
-        Self(workers.collect())
+        let start = |number| {
+            let (fabric, left) = (Arc::clone(fabric), Arc::clone(&left));
+            match by {
+                Loop::Calls => tokio::spawn(work(fabric, number, load.batch, left)),
+                Loop::Exchange => tokio::spawn(exchange(fabric, number, load.batch, left)),
+            }
+        };
+        Self((0..load.workers).map(start).collect())
     }
 
     /// Everything they completed, each worker's in its order.
@@ -104,7 +118,7 @@ pub(crate) fn claim(number: usize, max: usize, wait_secs: u64) -> anyhow::Result
     })
 }
 
-async fn work(engine: Engine, number: usize, batch: usize, left: Arc<Left>) -> anyhow::Result<Vec<ExecutionId>> {
+async fn work(fabric: Arc<dyn Fabric>, number: usize, batch: usize, left: Arc<Left>) -> anyhow::Result<Vec<ExecutionId>> {
     let claim = claim(number, batch, 1)?;
     let mut completed = Vec::new();
     loop {
@@ -113,7 +127,7 @@ async fn work(engine: Engine, number: usize, batch: usize, left: Arc<Left>) -> a
             return Ok(completed);
         }
         let tasks = tokio::select! {
-            tasks = engine.claim(claim.clone()) => tasks?,
+            tasks = fabric.claim(claim.clone()) => tasks?,
             () = none_left => continue,
         };
         let ends = tasks.iter().map(|task| {
@@ -121,12 +135,62 @@ async fn work(engine: Engine, number: usize, batch: usize, left: Arc<Left>) -> a
                 fence: Some(task.fence),
                 result: None,
             };
-            engine.complete(On::new(task.execution_id, complete))
+            fabric.complete(On::new(task.execution_id, complete))
         });
         for ended in futures::future::join_all(ends).await {
             ended?;
         }
         completed.extend(tasks.iter().map(|task| task.execution_id));
         left.is_done(tasks.len());
+    }
+}
+
+/// The same in one call a turn: what is done goes out with the wish for more.
+async fn exchange(
+    fabric: Arc<dyn Fabric>,
+    number: usize,
+    batch: usize,
+    left: Arc<Left>,
+) -> anyhow::Result<Vec<ExecutionId>> {
+    let claim = claim(number, batch, 1)?;
+    let incarnation = Incarnation(uuid::Uuid::now_v7());
+    let (mut completed, mut done) = (Vec::new(), Vec::<Task>::new());
+    loop {
+        let none_left = left.none.notified();
+        let is_over = left.tasks.load(Ordering::Relaxed) == 0;
+        if is_over && done.is_empty() {
+            return Ok(completed);
+        }
+        let finish = |task: &Task| {
+            let complete = Complete {
+                fence: Some(task.fence),
+                result: None,
+            };
+            On::new(task.execution_id, Finish::Complete(complete))
+        };
+        let turn = Exchange {
+            namespace: claim.namespace.clone(),
+            worker: claim.worker.clone(),
+            instance: claim.instance.clone(),
+            incarnation,
+            finished: done.iter().map(finish).collect(),
+            renew: Vec::new(),
+            frames: Vec::new(),
+            usage: Vec::new(),
+            want: (!is_over).then(|| claim.want.clone()),
+            wait: claim.wait,
+        };
+        let exchanged = tokio::select! {
+            exchanged = fabric.exchange(turn) => exchanged?,
+            () = none_left, if done.is_empty() => continue,
+        };
+        for result in exchanged.results {
+            result?;
+        }
+        completed.extend(done.iter().map(|task| task.execution_id));
+        if !done.is_empty() {
+            left.is_done(done.len());
+        }
+        done = exchanged.tasks;
     }
 }

@@ -1,4 +1,4 @@
-//! `ff bench`: scenarios on this machine, in process. Figures count only when every task was delivered exactly once, which
+//! `ff bench`: scenarios on this machine, in process or through HTTP. Figures count only when every task was delivered exactly once, which
 //! the run checks.
 
 mod flows;
@@ -6,6 +6,7 @@ mod idle;
 mod load;
 mod measured;
 mod raw;
+mod through;
 mod throughput;
 mod usage;
 

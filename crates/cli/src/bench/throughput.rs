@@ -9,11 +9,10 @@ use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
-use ff_engine::Engine;
 
-use super::load::{LoadArguments, Workers, check_delivery};
+use super::load::{LoadArguments, Loop, Workers, check_delivery};
 use super::measured::{Measured, StoreArguments, Usage, connection};
-use super::raw;
+use super::{raw, through};
 use crate::open::Address;
 use crate::{open, say};
 
@@ -22,23 +21,40 @@ use crate::{open, say};
 pub(crate) struct Arguments {
     /// Tasks to run in a round
     #[arg(long, default_value_t = 20_000)]
-    tasks: usize,
+    pub(super) tasks: usize,
     /// Rounds; the median counts
     #[arg(long, default_value_t = 1)]
-    rounds: usize,
+    pub(super) rounds: usize,
+    /// Besides, run every round through a client and a server, and compare
+    #[arg(long, value_enum)]
+    through: Option<Way>,
     #[command(flatten)]
-    load: LoadArguments,
+    pub(super) load: LoadArguments,
     #[command(flatten)]
     store: StoreArguments,
+}
+
+/// How workers and submitters reach the engine.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Way {
+    /// Over sockets of this machine, in JSON
+    Http,
 }
 
 /// Tasks of a bare list for one of ours: it is so much faster that otherwise its rounds would be too short to measure.
 const RAW_TASKS: usize = 4;
 
 /// One round.
-struct Round {
+pub(super) struct Round {
     took: Duration,
     used: Usage,
+}
+
+impl Round {
+    /// Tasks per second.
+    pub(super) fn rate(&self, tasks: usize) -> f64 {
+        tasks as f64 / self.took.as_secs_f64()
+    }
 }
 
 /// Runs the scenario and prints its figures.
@@ -60,6 +76,12 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         "S1 on {}: {tasks} tasks of {payload} bytes, {submitters} submitters, {workers} workers, batches of {batch}",
         measured.name
     ));
+    if let Some(Way::Http) = arguments.through {
+        through::run(&measured, &engine, arguments).await?;
+        engine.stop().await;
+        return Ok(());
+    }
+    let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let (mut rates, mut ratios) = (Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
         let bare = match &raw {
@@ -69,8 +91,8 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             None => None,
         };
-        let round = round(&measured, &engine, arguments).await?;
-        let rate = tasks as f64 / round.took.as_secs_f64();
+        let round = round(&measured, &fabric, Loop::Calls, arguments).await?;
+        let rate = round.rate(tasks);
         rates.push(rate);
         ratios.extend(bare.map(|bare| rate / bare));
         report(&round, bare, tasks);
@@ -88,11 +110,16 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn round(measured: &Measured, engine: &Engine, arguments: &Arguments) -> anyhow::Result<Round> {
+pub(super) async fn round(
+    measured: &Measured,
+    fabric: &Arc<dyn Fabric>,
+    by: Loop,
+    arguments: &Arguments,
+) -> anyhow::Result<Round> {
     let before = measured.usage().await?;
     let started = Instant::now();
-    let workers = Workers::start(engine, arguments.load, arguments.tasks);
-    let submitted = submit(engine, arguments).await?;
+    let workers = Workers::start(fabric, by, arguments.load, arguments.tasks);
+    let submitted = submit(fabric, arguments).await?;
     let completed = workers.completed().await?;
     let took = started.elapsed();
     let used = measured.usage().await?.since(before);
@@ -100,10 +127,10 @@ async fn round(measured: &Measured, engine: &Engine, arguments: &Arguments) -> a
     Ok(Round { took, used })
 }
 
-async fn submit(engine: &Engine, arguments: &Arguments) -> anyhow::Result<Vec<ExecutionId>> {
+async fn submit(fabric: &Arc<dyn Fabric>, arguments: &Arguments) -> anyhow::Result<Vec<ExecutionId>> {
     let shares = arguments.load.shares(arguments.tasks).into_iter();
     let submitters =
-        shares.map(|share| tokio::spawn(submit_share(engine.clone(), share.len(), arguments.load.payload)));
+        shares.map(|share| tokio::spawn(submit_share(Arc::clone(fabric), share.len(), arguments.load.payload)));
     let mut ids = Vec::with_capacity(arguments.tasks);
     for submitter in submitters.collect::<Vec<_>>() {
         ids.extend(submitter.await??);
@@ -111,14 +138,14 @@ async fn submit(engine: &Engine, arguments: &Arguments) -> anyhow::Result<Vec<Ex
     Ok(ids)
 }
 
-async fn submit_share(engine: Engine, tasks: usize, payload: usize) -> anyhow::Result<Vec<ExecutionId>> {
+async fn submit_share(fabric: Arc<dyn Fabric>, tasks: usize, payload: usize) -> anyhow::Result<Vec<ExecutionId>> {
     let kind = ExecutionKind::parse("bench")?;
     let input = Payload::binary(vec![7; payload]);
     let mut ids = Vec::with_capacity(tasks);
     while ids.len() < tasks {
         let batch = (tasks - ids.len()).min(256);
         let commands = vec![CreateExecution::new(kind.clone(), input.clone()); batch];
-        for created in engine.create_executions(commands).await? {
+        for created in fabric.create_executions(commands).await? {
             match created? {
                 Created::Created { execution_id: id } => ids.push(id),
                 Created::Duplicate { execution_id, .. } => anyhow::bail!("{execution_id} was there before"),
@@ -129,9 +156,9 @@ async fn submit_share(engine: Engine, tasks: usize, payload: usize) -> anyhow::R
 }
 
 /// Prints a round; `bare`: how many tasks a second went through a bare list before it.
-fn report(round: &Round, bare: Option<f64>, tasks: usize) {
+pub(super) fn report(round: &Round, bare: Option<f64>, tasks: usize) {
     let tasks_done = tasks as f64;
-    let rate = tasks_done / round.took.as_secs_f64();
+    let rate = round.rate(tasks);
     say::line(format_args!("  {rate:.0} tasks/s, each delivered exactly once"));
     if let Some(bare) = bare {
         let ratio = 100.0 * rate / bare;
@@ -155,7 +182,7 @@ fn report(round: &Round, bare: Option<f64>, tasks: usize) {
     say::line(line);
 }
 
-fn median(values: &mut [f64]) -> f64 {
+pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }

@@ -122,6 +122,15 @@ pub enum Created {
     },
 }
 
+impl Created {
+    /// The execution there is now.
+    pub const fn execution_id(&self) -> ExecutionId {
+        match self {
+            Self::Created { execution_id } | Self::Duplicate { execution_id, .. } => *execution_id,
+        }
+    }
+}
+
 /// Whether a lane accepts and hands out work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

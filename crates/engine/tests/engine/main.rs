@@ -16,6 +16,7 @@ mod reads;
 mod rows;
 mod sched;
 mod schemas;
+mod suite_http;
 mod suite_memory;
 mod suite_sqlite;
 mod suite_upgrade;

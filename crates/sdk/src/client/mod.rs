@@ -104,7 +104,9 @@ impl Client {
     }
 
     async fn send_once(&self, request: &Request) -> std::result::Result<Reply, retry::Failure> {
-        let mut sent = self.request(request.method.clone(), &request.path_and_query);
+        let sent = self.request(request.method.clone(), &request.path_and_query);
+        // Where there is a stream as well, the answer is wanted.
+        let mut sent = sent.header(reqwest::header::ACCEPT, "application/json, */*;q=0.1");
         if let Some(key) = &request.idempotency_key {
             sent = sent.header("idempotency-key", key);
         }

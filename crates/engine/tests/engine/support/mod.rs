@@ -40,6 +40,14 @@ pub(crate) fn turn_off(config: &mut Config) {
     config.disabled.extend(duties.copied());
 }
 
+/// Somebody whose credential gave it this identity, and who may do everything.
+pub(crate) fn named(identity: &str) -> Caller {
+    Caller {
+        actor: Actor::Client(Identity::parse(identity).unwrap()),
+        ..Caller::local()
+    }
+}
+
 /// An engine over some store, both with clocks that can be moved.
 pub(crate) struct EngineHarness {
     pub(crate) engine: Engine,
@@ -124,11 +132,7 @@ impl Harness for EngineHarness {
     }
 
     fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
-        let caller = Caller {
-            actor: Actor::Client(Identity::parse(identity).unwrap()),
-            ..Caller::local()
-        };
-        Arc::new(self.engine.acting_as(caller))
+        Arc::new(self.engine.acting_as(named(identity)))
     }
 
     async fn advance(&self, by: Duration) {

@@ -1,0 +1,91 @@
+//! S1 through HTTP: the same load in process and through a client and a server on this machine, round by round, and how long
+//! one caller waits for a result.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ff_core::command::submit::CreateExecution;
+use ff_core::fabric::{Fabric, On};
+use ff_core::name::ExecutionKind;
+use ff_core::payload::Payload;
+use ff_core::state::PublicState;
+use ff_core::view::WaitForEnd;
+use ff_engine::Engine;
+use ff_sdk::Client;
+
+use super::load::{Loop, Workers};
+use super::measured::Measured;
+use super::throughput::{Arguments, median, report, round};
+use crate::say;
+
+/// Callers that wait for a result at the same time.
+const IN_FLIGHT: usize = 16;
+/// Results they wait for, all together.
+const WAITS: usize = 4_000;
+
+/// Runs the scenario both ways and prints its figures.
+pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Arguments) -> anyhow::Result<()> {
+    let near: Arc<dyn Fabric> = Arc::new(engine.clone());
+    let far: Arc<dyn Fabric> = Arc::new(served(engine).await?);
+    let mut ratios = Vec::new();
+    for _ in 0..arguments.rounds {
+        let mut rates = Vec::new();
+        for (way, fabric) in [("in process", &near), ("through HTTP", &far)] {
+            say::line(format_args!(" {way}"));
+            let round = round(measured, fabric, Loop::Exchange, arguments).await?;
+            report(&round, None, arguments.tasks);
+            rates.push(round.rate(arguments.tasks));
+        }
+        ratios.extend(rates.last().zip(rates.first()).map(|(far, near)| far / near));
+    }
+    let ratio = 100.0 * median(&mut ratios);
+    say::line(format_args!("  median: {ratio:.1} % of the rate in process"));
+    let mut waits = waits(&far, arguments).await?;
+    waits.sort();
+    let at = |share: usize| waits.get(waits.len() * share / 100).copied().unwrap_or_default();
+    say::line(format_args!(
+        "  submit to result, {IN_FLIGHT} in flight: p50 {:.2} ms, p99 {:.2} ms",
+        at(50).as_secs_f64() * 1e3,
+        at(99).as_secs_f64() * 1e3
+    ));
+    Ok(())
+}
+
+/// A client of a server over `engine`.
+async fn served(engine: &Engine) -> anyhow::Result<Client> {
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    let router = ff_server::router(engine.clone(), ff_server::Settings::loopback());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(Client::connect(format!("http://{address}")).open()?)
+}
+
+/// How long each of many callers waited from its submission to the end of its task.
+async fn waits(fabric: &Arc<dyn Fabric>, arguments: &Arguments) -> anyhow::Result<Vec<Duration>> {
+    let workers = Workers::start(fabric, Loop::Exchange, arguments.load, WAITS);
+    let callers = (0..IN_FLIGHT).map(|_| tokio::spawn(ask(Arc::clone(fabric), WAITS / IN_FLIGHT, arguments.load.payload)));
+    let mut waits = Vec::with_capacity(WAITS);
+    for caller in callers.collect::<Vec<_>>() {
+        waits.extend(caller.await??);
+    }
+    workers.completed().await?;
+    Ok(waits)
+}
+
+async fn ask(fabric: Arc<dyn Fabric>, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {
+    let input = Payload::binary(vec![7; payload]);
+    let mut waits = Vec::with_capacity(times);
+    for _ in 0..times {
+        let started = Instant::now();
+        let command = CreateExecution::new(ExecutionKind::parse("bench")?, input.clone());
+        let id = fabric.create_execution(command).await?.execution_id();
+        let wait = WaitForEnd {
+            wait: ff_core::time::Duration::from_secs(30),
+        };
+        let state = fabric.wait_for_end(On::new(id, wait)).await?.public_state;
+        anyhow::ensure!(state == PublicState::Completed, "{id} is {state:?}");
+        waits.push(started.elapsed());
+    }
+    Ok(waits)
+}

@@ -1,0 +1,93 @@
+//! The whole interface through a client and a server, over sockets of this machine: from afar nobody can tell the difference.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ff_core::caller::Caller;
+use ff_core::fabric::{ActsFor, Fabric};
+use ff_core::time::Duration;
+use ff_engine::Engine;
+use ff_fabric_suite::Harness;
+use ff_sdk::Client;
+
+use crate::support::EngineHarness;
+
+/// An engine behind servers, which end with it.
+struct HttpHarness {
+    inner: EngineHarness,
+    fabric: Client,
+}
+
+struct Everybody(Engine, Caller);
+impl ActsFor for Everybody {
+    fn acting_for(&self, _: Caller) -> Arc<dyn Fabric> {
+        Arc::new(self.0.acting_as(self.1.clone()))
+    }
+}
+
+impl HttpHarness {
+    async fn over(inner: EngineHarness) -> Self {
+        let fabric = served(&inner.engine, Caller::local());
+        Self { inner, fabric }
+    }
+}
+
+/// A client of a server for which everybody who asks is `caller`.
+fn served(engine: &Engine, caller: Caller) -> Client {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+    let router = ff_server::router(Arc::new(Everybody(engine.clone(), caller)));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Client::connect(format!("http://{address}")).open().unwrap()
+}
+
+#[async_trait]
+impl Harness for HttpHarness {
+    fn fabric(&self) -> Arc<dyn Fabric> {
+        Arc::new(self.fabric.clone())
+    }
+
+    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
+        Arc::new(served(&self.inner.engine, crate::support::named(identity)))
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.inner.advance(by).await;
+    }
+
+    async fn settle(&self) {
+        self.inner.settle().await;
+    }
+}
+
+mod memory {
+    use super::*;
+
+    async fn make() -> HttpHarness {
+        HttpHarness::over(EngineHarness::memory(|_| ())).await
+    }
+
+    ff_fabric_suite::fabric_suite!(make);
+}
+
+mod sqlite {
+    use super::*;
+
+    async fn make() -> HttpHarness {
+        HttpHarness::over(EngineHarness::sqlite(|_| ())).await
+    }
+
+    ff_fabric_suite::fabric_suite!(make);
+}
+
+mod valkey {
+    use super::*;
+
+    async fn make() -> HttpHarness {
+        HttpHarness::over(EngineHarness::valkey(|_| ()).await).await
+    }
+
+    ff_fabric_suite::fabric_suite!(make);
+}
