@@ -177,6 +177,7 @@ impl Config {
         let loopback = self.listen.ip().is_loopback();
         Settings {
             keyless: loopback || self.insecure,
+            everybody: None,
             any_host: !loopback,
             tls: self.tls_cert.is_some(),
             origins: self.origins.clone(),
@@ -238,7 +239,10 @@ mod tests {
 
     #[test]
     fn what_nobody_knows_is_refused_and_no_line_is_repeated() {
-        let refused = read("listen = \"127.0.0.1:1\"\nstroe = \"valkey://:hunter2@host\"\n").err().unwrap().to_string();
+        let refused = read("listen = \"127.0.0.1:1\"\nstroe = \"valkey://:hunter2@host\"\n")
+            .err()
+            .unwrap()
+            .to_string();
         assert!(refused.contains("line 2") && refused.contains("stroe"), "{refused}");
         assert!(!refused.contains("hunter2"), "{refused}");
         let refused = read("store = \"http://:hunter2@host\"").err().unwrap().to_string();
@@ -249,9 +253,15 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_read_again_and_holds_no_password() {
-        let printed = read("store = \"valkey://me:hunter2@host:7000/1\"\ninsecure = true").unwrap().print().unwrap();
+        let printed = read("store = \"valkey://me:hunter2@host:7000/1\"\ninsecure = true")
+            .unwrap()
+            .print()
+            .unwrap();
         assert!(!printed.contains("hunter2") && !printed.contains("me:"), "{printed}");
-        assert!(printed.contains("host:7000/1") && printed.contains("insecure = true"), "{printed}");
+        assert!(
+            printed.contains("host:7000/1") && printed.contains("insecure = true"),
+            "{printed}"
+        );
         assert_eq!(read(&printed).unwrap().print().unwrap(), printed);
     }
 
@@ -262,12 +272,19 @@ mod tests {
         for (name, variable, meaning) in TABLE {
             let default = defaults.get(*name).map_or(String::new(), |value| format!("`{value}`"));
             let flag = name.replace('_', "-");
-            page += &format!("| `{name}` | `--{flag}` | `{variable}` | {default} | {} |\n", meaning.trim());
+            page += &format!(
+                "| `{name}` | `--{flag}` | `{variable}` | {default} | {} |\n",
+                meaning.trim()
+            );
         }
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/config.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &page).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(path).unwrap(), page, "UPDATE_DOCS=1 writes it anew");
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            page,
+            "UPDATE_DOCS=1 writes it anew"
+        );
     }
 }

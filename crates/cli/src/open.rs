@@ -160,7 +160,9 @@ pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result
                 counts: options.counts,
                 ..ff_backend_sqlite::Options::new(path)
             };
-            given.feed_lines_max = options.feed_lines_max.map_or(given.feed_lines_max, |lines| lines as usize);
+            given.feed_lines_max = options
+                .feed_lines_max
+                .map_or(given.feed_lines_max, |lines| lines as usize);
             let store = sqlite_with(path, &given)?;
             Opened {
                 about: format!("{} in {}", store.about(), path.display()),
@@ -186,7 +188,9 @@ pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result
 
 /// A store in this process. It has no clock of its own: the process lends it its own.
 fn memory(counts: PartitionCounts) -> Arc<MemoryBackend> {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since_1970 = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(millis(since_1970)), counts));
     let (lent, start) = (Arc::downgrade(&store), tokio::time::Instant::now());
@@ -251,10 +255,18 @@ mod tests {
         for file in ["sqlite:a/b.db", "sqlite://a/b.db", "a/b.db"] {
             assert_eq!(parsed(file), Ok(Address::File("a/b.db".into())));
         }
-        for valkey in ["valkey://h", "valkeys://h", "valkey-cluster://a,valkey-cluster://b", "rediss://h"] {
+        for valkey in [
+            "valkey://h",
+            "valkeys://h",
+            "valkey-cluster://a,valkey-cluster://b",
+            "rediss://h",
+        ] {
             assert!(matches!(parsed(valkey), Ok(Address::Valkey(_))), "{valkey}");
         }
-        for (unknown, says) in [("postgres://:hunter2@h/d", "not there yet"), ("mysql://:hunter2@h", "mysql")] {
+        for (unknown, says) in [
+            ("postgres://:hunter2@h/d", "not there yet"),
+            ("mysql://:hunter2@h", "mysql"),
+        ] {
             let refused = parsed(unknown).unwrap_err();
             assert!(refused.contains(says) && !refused.contains("hunter2"), "{refused}");
         }

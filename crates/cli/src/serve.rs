@@ -58,7 +58,12 @@ async fn start(config: &Config) -> anyhow::Result<Engine> {
         .await
         .context("the store cannot be used")?;
     say::line(format_args!("store: {}", opened.about));
-    let Config { flow_partitions, budget_partitions, quota_partitions, .. } = config;
+    let Config {
+        flow_partitions,
+        budget_partitions,
+        quota_partitions,
+        ..
+    } = config;
     say::line(format_args!(
         "partitions: {flow_partitions} for executions, {budget_partitions} for budgets, {quota_partitions} for quotas"
     ));
@@ -132,7 +137,13 @@ fn open_many_files() {
     if current == maximum {
         return;
     }
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+    if let Err(error) = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    ) {
         tracing::warn!(%error, ?current, "only so many connections can be open at once");
     }
 }

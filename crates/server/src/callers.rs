@@ -43,6 +43,7 @@ pub(crate) async fn identify(
     let caller = match bearer(headers)? {
         Some(key) => server.engine.caller_of(key).await?,
         None if is_open_metrics => Caller::local(),
+        None if let Some(everybody) = &server.settings.everybody => everybody.clone(),
         None if keyless? => Caller::local(),
         None if route.access == Access::Anyone => somebody(),
         None => return Err(Code::Unauthenticated.because("this needs a key: send Authorization: Bearer <key>")),

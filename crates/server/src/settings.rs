@@ -3,12 +3,17 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use ff_core::caller::Caller;
+
 /// The settings of a server. Limits are per key; without keys, everybody shares those of one.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Whether whoever asks without a key may do everything as long as there are no keys. Only for a server that no other
     /// machine reaches.
     pub keyless: bool,
+    /// Whom everybody who asks without a key acts for, whether there are keys or not: for a program that serves the router
+    /// itself and lets only those reach it who may.
+    pub everybody: Option<Caller>,
     /// Without keys: whether names of other machines are taken for ours. Whoever turns this on says that the network is safe.
     pub any_host: bool,
     /// Whether clients reach the server through TLS.
@@ -42,6 +47,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             keyless: false,
+            everybody: None,
             any_host: false,
             tls: false,
             origins: Vec::new(),

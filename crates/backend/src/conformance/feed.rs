@@ -260,7 +260,10 @@ pub(super) async fn a_feed_is_read_from_a_moment_on(store: &Store<'_>) {
     assert!(wanted.len() >= 2 && wanted.len() < all.len());
     for limit in [1, 10] {
         let seen = from(last.millis).rest(store, limit).await;
-        assert_eq!(seen.iter().map(|(_, position, _)| *position).collect::<Vec<_>>(), wanted);
+        assert_eq!(
+            seen.iter().map(|(_, position, _)| *position).collect::<Vec<_>>(),
+            wanted
+        );
     }
     assert!(from(last.millis + 1).rest(store, 10).await.is_empty());
     assert_eq!(from(0).rest(store, 10).await.len(), all.len());

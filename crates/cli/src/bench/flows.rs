@@ -40,7 +40,12 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
     let nodes = arguments.flows * arguments.nodes;
     let (before, started) = (measured.usage().await?, Instant::now());
-    let workers = Workers::start(&(Arc::new(engine.clone()) as Arc<dyn Fabric>), Loop::Calls, arguments.load, nodes);
+    let workers = Workers::start(
+        &(Arc::new(engine.clone()) as Arc<dyn Fabric>),
+        Loop::Calls,
+        arguments.load,
+        nodes,
+    );
     let graphs = (0..arguments.flows).map(|_| submit(&engine, arguments));
     let flows: Vec<Vec<ExecutionId>> = try_join_all(graphs).await?;
     let completed = workers.completed().await?;

@@ -118,7 +118,12 @@ pub(crate) fn claim(number: usize, max: usize, wait_secs: u64) -> anyhow::Result
     })
 }
 
-async fn work(fabric: Arc<dyn Fabric>, number: usize, batch: usize, left: Arc<Left>) -> anyhow::Result<Vec<ExecutionId>> {
+async fn work(
+    fabric: Arc<dyn Fabric>,
+    number: usize,
+    batch: usize,
+    left: Arc<Left>,
+) -> anyhow::Result<Vec<ExecutionId>> {
     let claim = claim(number, batch, 1)?;
     let mut completed = Vec::new();
     loop {

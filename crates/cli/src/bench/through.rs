@@ -13,6 +13,7 @@ use ff_core::state::PublicState;
 use ff_core::view::WaitForEnd;
 use ff_engine::Engine;
 use ff_sdk::Client;
+use ff_server::{Server, Settings, serve};
 
 use super::load::{Loop, Workers};
 use super::measured::Measured;
@@ -56,15 +57,16 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
 async fn served(engine: &Engine) -> anyhow::Result<Client> {
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
-    let router = ff_server::router(engine.clone(), ff_server::Settings::loopback());
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let server = Server::new(engine.clone(), Settings::loopback());
+    tokio::spawn(async move { serve(&server, listener, None, std::future::pending()).await });
     Ok(Client::connect(format!("http://{address}")).open()?)
 }
 
 /// How long each of many callers waited from its submission to the end of its task.
 async fn waits(fabric: &Arc<dyn Fabric>, arguments: &Arguments) -> anyhow::Result<Vec<Duration>> {
     let workers = Workers::start(fabric, Loop::Exchange, arguments.load, WAITS);
-    let callers = (0..IN_FLIGHT).map(|_| tokio::spawn(ask(Arc::clone(fabric), WAITS / IN_FLIGHT, arguments.load.payload)));
+    let callers =
+        (0..IN_FLIGHT).map(|_| tokio::spawn(ask(Arc::clone(fabric), WAITS / IN_FLIGHT, arguments.load.payload)));
     let mut waits = Vec::with_capacity(WAITS);
     for caller in callers.collect::<Vec<_>>() {
         waits.extend(caller.await??);

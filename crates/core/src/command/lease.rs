@@ -25,7 +25,11 @@ pub struct Holder {
 impl Holder {
     /// TEMP
     pub fn to_text(&self) -> String {
-        let Fence { lease_id, lease_epoch, attempt_id } = self.fence;
+        let Fence {
+            lease_id,
+            lease_epoch,
+            attempt_id,
+        } = self.fence;
         format!("{} {lease_id:?} {lease_epoch} {attempt_id}", self.execution_id)
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_core::caller::Caller;
-use ff_core::fabric::{ActsFor, Fabric};
+use ff_core::fabric::Fabric;
 use ff_core::time::Duration;
 use ff_engine::Engine;
 use ff_fabric_suite::Harness;
 use ff_sdk::Client;
+use ff_server::{Server, Settings, serve};
 
 use crate::support::EngineHarness;
 
@@ -16,13 +17,6 @@ use crate::support::EngineHarness;
 struct HttpHarness {
     inner: EngineHarness,
     fabric: Client,
-}
-
-struct Everybody(Engine, Caller);
-impl ActsFor for Everybody {
-    fn acting_for(&self, _: Caller) -> Arc<dyn Fabric> {
-        Arc::new(self.0.acting_as(self.1.clone()))
-    }
 }
 
 impl HttpHarness {
@@ -38,8 +32,12 @@ fn served(engine: &Engine, caller: Caller) -> Client {
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-    let router = ff_server::router(Arc::new(Everybody(engine.clone(), caller)));
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let settings = Settings {
+        everybody: Some(caller),
+        ..Settings::default()
+    };
+    let server = Server::new(engine.clone(), settings);
+    tokio::spawn(async move { serve(&server, listener, None, std::future::pending()).await });
     Client::connect(format!("http://{address}")).open().unwrap()
 }
 

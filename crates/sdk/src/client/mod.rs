@@ -200,7 +200,9 @@ impl Connect {
             http = http.add_root_certificate(certificate);
         }
         Ok(Client {
-            http: http.build().map_err(|error| Code::Internal.because(error.to_string()))?,
+            http: http
+                .build()
+                .map_err(|error| Code::Internal.because(error.to_string()))?,
             server: Arc::new(Server {
                 url: url.to_owned(),
                 authorization: self.key.as_deref().map(bearer).transpose()?,

@@ -12,7 +12,10 @@ use super::retry::Failure;
 pub(super) async fn read(response: Response) -> Result<Reply, Failure> {
     let status = response.status();
     let content_type = response.headers().get(header::CONTENT_TYPE);
-    let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let content_type = content_type
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+        .to_owned();
     let bytes = response.bytes().await.map_err(Failure::Unanswered)?;
     if status == StatusCode::NO_CONTENT {
         return Ok(Reply::Nothing);
@@ -37,6 +40,8 @@ pub(super) fn refusal(status: StatusCode, body: &[u8]) -> Rejection {
             504 => Code::Timeout,
             _ => Code::Internal,
         };
-        code.because(format!("answered with {status}, and not in the way of a FlowFabric server"))
+        code.because(format!(
+            "answered with {status}, and not in the way of a FlowFabric server"
+        ))
     })
 }

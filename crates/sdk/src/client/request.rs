@@ -11,7 +11,12 @@ use reqwest::header::HeaderValue;
 use super::identity;
 
 /// What stands in a path as it is.
-const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b':').remove(b'~');
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b':')
+    .remove(b'~');
 
 /// A request that can be sent any number of times.
 pub(super) struct Request {
@@ -38,7 +43,9 @@ impl Request {
         } else {
             let pairs = fields.into_texts()?;
             if !pairs.is_empty() {
-                let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+                let query = form_urlencoded::Serializer::new(String::new())
+                    .extend_pairs(pairs)
+                    .finish();
                 path_and_query = format!("{path_and_query}?{query}");
             }
             None
@@ -109,7 +116,8 @@ mod tests {
 
     #[test]
     fn fields_of_the_path_stand_there_and_the_others_in_the_query() {
-        let json = r#"{"execution_id":"{fp:1}:01999999-0000-7000-8000-000000000000","attempt_index":2,"limit":7,"from":null}"#;
+        let json =
+            r#"{"execution_id":"{fp:1}:01999999-0000-7000-8000-000000000000","attempt_index":2,"limit":7,"from":null}"#;
         let request = request(&op::read_stream, json);
         let path = "/executions/%7Bfp:1%7D:01999999-0000-7000-8000-000000000000/attempts/2/stream?limit=7";
         assert_eq!(request.path_and_query, path);
@@ -118,9 +126,15 @@ mod tests {
 
     #[test]
     fn a_submission_that_nothing_names_gets_an_id() {
-        let plain = body(&request(&op::create_execution, r#"{"execution_kind":"k","execution_id":null}"#));
+        let plain = body(&request(
+            &op::create_execution,
+            r#"{"execution_kind":"k","execution_id":null}"#,
+        ));
         assert!(plain["execution_uuid"].is_string());
-        let named = body(&request(&op::create_execution, r#"{"execution_kind":"k","idempotency_key":"a"}"#));
+        let named = body(&request(
+            &op::create_execution,
+            r#"{"execution_kind":"k","idempotency_key":"a"}"#,
+        ));
         assert_eq!(named.get("execution_uuid"), None);
     }
 
@@ -135,7 +149,10 @@ mod tests {
     #[test]
     fn whatever_else_acts_has_a_key_of_its_own() {
         let json = r#"{"execution_id":"e","reason":"why"}"#;
-        let [one, other] = [request(&op::cancel_execution, json), request(&op::cancel_execution, json)];
+        let [one, other] = [
+            request(&op::cancel_execution, json),
+            request(&op::cancel_execution, json),
+        ];
         assert!(one.idempotency_key.is_some() && one.idempotency_key != other.idempotency_key);
     }
 }

@@ -33,7 +33,10 @@ pub struct Messages {
 impl Client {
     /// What all attempts of an execution put out, as it comes, from the beginning or after the message with this id.
     pub fn follow_output(&self, execution_id: ExecutionId, after: Option<String>) -> Messages {
-        self.follow(format!("/executions/{}/stream", in_path(&execution_id.to_string())), after)
+        self.follow(
+            format!("/executions/{}/stream", in_path(&execution_id.to_string())),
+            after,
+        )
     }
 
     /// What happens, as it happens.
@@ -41,7 +44,9 @@ impl Client {
         let unwritable = |error: serde_json::Error| ff_core::error::Code::Internal.because(error.to_string());
         let json = wire::to_json(request).map_err(unwritable)?;
         let pairs = Fields::of_json(&json)?.into_texts()?;
-        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(pairs)
+            .finish();
         Ok(self.follow(format!("/events?{query}"), None))
     }
 
@@ -86,7 +91,9 @@ impl Messages {
 
     /// The same as a stream.
     pub fn into_stream(self) -> impl Stream<Item = Result<Message>> + Send {
-        unfold(self, |mut messages| async move { messages.next().await.map(|message| (message, messages)) })
+        unfold(self, |mut messages| async move {
+            messages.next().await.map(|message| (message, messages))
+        })
     }
 
     fn pass(&mut self, message: Message) -> Result<Message> {
@@ -109,7 +116,10 @@ impl Messages {
     async fn read_on(&mut self) -> std::result::Result<(), retry::Failure> {
         let (response, parser) = match &mut self.connection {
             Some(connection) => connection,
-            none => none.insert((open(&self.client, &self.path_and_query, self.last_id.as_deref()).await?, Parser::default())),
+            none => none.insert((
+                open(&self.client, &self.path_and_query, self.last_id.as_deref()).await?,
+                Parser::default(),
+            )),
         };
         match response.chunk().await.map_err(retry::Failure::Unanswered)? {
             Some(bytes) => parser.take(&bytes, &mut self.ready),
@@ -120,7 +130,11 @@ impl Messages {
     }
 }
 
-async fn open(client: &Client, path_and_query: &str, last_id: Option<&str>) -> std::result::Result<Response, retry::Failure> {
+async fn open(
+    client: &Client,
+    path_and_query: &str,
+    last_id: Option<&str>,
+) -> std::result::Result<Response, retry::Failure> {
     let mut request = client
         .request(Method::GET, path_and_query)
         .header(header::ACCEPT, "text/event-stream");

@@ -104,7 +104,11 @@ impl<'f> Feed<'f> {
             }
             FeedStart::From(at) => {
                 let missed = last_trimmed(self.connection, partition)?.is_some_and(|(_, trim)| trim.written_at >= at);
-                return if missed { Ok(None) } else { self.last_before(at).map(Some) };
+                return if missed {
+                    Ok(None)
+                } else {
+                    self.last_before(at).map(Some)
+                };
             }
             FeedStart::After(position) => position,
         };
