@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::lease::Holder;
 use crate::error::{Code, Rejection};
 use crate::fabric::{Access, Operation};
 use crate::name::Namespace;
@@ -16,6 +17,8 @@ pub struct Caller {
     pub role: Role,
     /// The one namespace it may see; absent: all of them.
     pub namespace: Option<Namespace>,
+    /// The lease it shows with this request: what it asks for is then asked for as the holder of that lease.
+    pub held: Option<Holder>,
 }
 
 /// What a caller may do. Each role contains the one before it; an operator may also do what a worker does.
@@ -66,6 +69,7 @@ impl Caller {
             actor: Actor::Anonymous,
             role: Role::Admin,
             namespace: None,
+            held: None,
         }
     }
 
@@ -82,18 +86,27 @@ impl Caller {
         self.namespace.as_ref().is_none_or(|own| own == namespace)
     }
 
-    /// Refuses an operation that its role does not contain. A worker whose lease would let it do this shows it in the request,
-    /// which nobody can do yet: until then its role alone counts.
+    /// Refuses an operation that neither its role contains nor the lease it shows may allow. Whether that lease is live, and
+    /// of something the call is about, only the store can say.
     pub fn check(&self, operation: &Operation) -> Result<(), Rejection> {
-        let needed = match operation.access {
+        self.check_access(operation.access, operation.name)
+    }
+
+    /// The same for anything that has a name and says who may.
+    pub fn check_access(&self, access: Access, name: &str) -> Result<(), Rejection> {
+        let (needed, or) = match access {
             Access::Anyone => return Ok(()),
-            Access::Role(needed) | Access::RoleOrHolder(needed) => needed,
+            Access::Role(needed) => (needed, ""),
+            Access::RoleOrHolder(_) if self.role.contains(Role::Worker) && self.held.is_some() => return Ok(()),
+            Access::RoleOrHolder(needed) => (needed, ", or a worker's lease on what it is about"),
         };
         if self.role.contains(needed) {
             return Ok(());
         }
-        let (name, needed, own) = (operation.name, needed.as_str(), self.role.as_str());
-        Err(Code::Forbidden.because(format!("{name} needs the role {needed}; this key has the role {own}")))
+        let (needed, own) = (needed.as_str(), self.role.as_str());
+        Err(Code::Forbidden.because(format!(
+            "{name} needs the role {needed}{or}; this key has the role {own}"
+        )))
     }
 }
 

@@ -6,6 +6,7 @@
 //! | where | what |
 //! |---|---|
 //! | `fabric` | the door to each operation, made from the table |
+//! | `holder` | what a lease allows beyond the role of its holder |
 //! | `ops/` | the operations, a module per noun |
 //! | `scheduler/` | handing out: claims, admission, grants, exchange |
 //! | `pump/` | what time does, a file per duty |
@@ -27,6 +28,7 @@ mod due_soon;
 mod engine;
 mod fabric;
 mod fault;
+mod holder;
 mod host;
 mod lease_cache;
 mod lifecycle;

@@ -180,6 +180,18 @@ macro_rules! fabric_cases {
                 a_replay_makes_an_ended_flow_run_again,
                 a_member_of_a_closed_flow_is_not_replayed,
             }
+            callers {
+                a_role_that_is_not_enough_changes_nothing,
+                a_caller_bound_to_a_namespace_is_kept_to_it,
+                a_worker_that_shows_its_lease_reaches_its_execution_and_its_flow,
+                a_worker_without_a_lease_reaches_nothing_of_it,
+                a_lease_does_not_reach_anything_else,
+                a_lease_that_is_over_opens_nothing,
+                a_lease_is_worth_nothing_to_a_reader,
+                a_lease_of_another_namespace_is_an_unknown_one,
+                a_worker_spawns_and_cancels_with_the_fence_in_its_command,
+                a_repeated_cancellation_of_a_holder_is_answered_again,
+            }
             suspensions {
                 a_suspended_execution_gives_up_its_lease,
                 every_reason_shows_as_what_it_is,

@@ -2,7 +2,7 @@
 
 use ff_core::command::claim::{OmittedInput, Task};
 use ff_core::command::flow::FlowGraph;
-use ff_core::command::lease::{Complete, Completed, Holder};
+use ff_core::command::lease::{Complete, Completed};
 use ff_core::command::submit::DependsOn;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
@@ -10,7 +10,6 @@ use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::DataRef;
 use ff_core::payload::Payload;
 use ff_core::record::DependencyKind;
-use ff_core::view::GetResult;
 use serde_json::json;
 
 use crate::Harness;
@@ -91,10 +90,10 @@ pub(crate) async fn a_holder_reads_the_last_success_of_its_upstreams_only(harnes
     assert_eq!(handed, Payload::binary("first"));
 
     let stranger = scene.running(into_flow(graph.flow_id, &[])).await;
-    assert_eq!(refused(read(&scene, upstream, &stranger).await), Code::EdgeNotFound);
+    assert_eq!(refused(read(&scene, upstream, &stranger).await), Code::Forbidden);
     scene.complete(&stranger).await.unwrap();
     let answer = read(&scene, stranger.execution_id, &child).await;
-    assert_eq!(refused(answer), Code::EdgeNotFound);
+    assert_eq!(refused(answer), Code::Forbidden);
     scene.revoke(child.execution_id).await.unwrap();
     assert_eq!(refused(read(&scene, upstream, &child).await), Code::LeaseRevoked);
 }
@@ -112,12 +111,7 @@ pub(crate) async fn a_lease_that_only_reads_is_used(harness: &dyn Harness) {
 
 /// Reads the result of an upstream as the holder of a task.
 async fn read(scene: &Scene<'_>, upstream: ExecutionId, task: &Task) -> Result<Payload> {
-    let holder = Holder {
-        execution_id: task.execution_id,
-        fence: task.fence,
-    };
-    let request = GetResult { holder: Some(holder) };
-    scene.fabric.get_result(On::new(upstream, request)).await
+    scene.holding(task).await.result(upstream).await
 }
 
 pub(crate) async fn a_child_has_one_input_of_a_name(harness: &dyn Harness) {

@@ -15,6 +15,7 @@
 //! | submissions, tags, limits | what is submitted: ids, keys, duplicates, sizes |
 //! | claims, grants, lanes, exchanges, workers | how work gets to workers |
 //! | leases, retries, streams, usages | what a holder does, and what follows a failure |
+//! | callers | who may, and what a lease allows |
 //! | suspensions, signals, approvals, keys | waiting for somebody, and who may end that |
 //! | operators, replays | what people do to executions |
 //! | flows, adoptions, edges, groups, graphs, inputs, cancellations | executions that depend on each other |
@@ -36,6 +37,7 @@ mod scene;
 mod adoptions;
 mod approvals;
 mod budgets;
+mod callers;
 mod cancellations;
 mod claims;
 mod edges;
@@ -68,6 +70,7 @@ mod workers;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use ff_core::caller::Caller;
 use ff_core::fabric::Fabric;
 use ff_core::time::Duration;
 use futures::future::BoxFuture;
@@ -80,8 +83,8 @@ pub trait Harness: Send + Sync {
     /// The fabric.
     fn fabric(&self) -> Arc<dyn Fabric>;
 
-    /// The same fabric for a caller whose credential gave it this identity.
-    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric>;
+    /// The same fabric for a caller with this identity, role, namespace and lease.
+    async fn fabric_for(&self, caller: Caller) -> Arc<dyn Fabric>;
 
     /// Lets time pass, and then everything happen that is due.
     async fn advance(&self, by: Duration);

@@ -82,7 +82,7 @@ pub(crate) async fn a_count_counts_different_waitpoints(harness: &dyn Harness) {
 pub(crate) async fn a_count_counts_different_sources(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let (id, waitpoints) = counting(&scene, Distinct::Sources).await;
-    let ann = Scene::of(harness, "ann");
+    let ann = Scene::of(harness, "ann").await;
     for waitpoint in &waitpoints {
         let same = ann.send(id, waitpoint, vote_of("ann", "person")).await.unwrap();
         assert_eq!(effect(same), SignalEffect::AppendedToWaitpoint);
@@ -93,7 +93,7 @@ pub(crate) async fn a_count_counts_different_sources(harness: &dyn Harness) {
         SignalEffect::AppendedToWaitpoint,
         "who sends it is what the credential says"
     );
-    let ben = Scene::of(harness, "ben");
+    let ben = Scene::of(harness, "ben").await;
     let other = ben.send(id, &waitpoints[0], signal("vote")).await.unwrap();
     assert_eq!(effect(other), SignalEffect::ResumeConditionSatisfied);
     let signals = scene.fabric.list_signals(On::new(id, all())).await.unwrap().items;
@@ -111,7 +111,7 @@ pub(crate) async fn sources_nobody_vouches_for_count_as_one(harness: &dyn Harnes
         let claimed = scene.send(id, &waitpoints[0], vote_of(identity, source_type)).await;
         assert_eq!(effect(claimed.unwrap()), SignalEffect::AppendedToWaitpoint);
     }
-    let ann = Scene::of(harness, "ann");
+    let ann = Scene::of(harness, "ann").await;
     let verified = ann.send(id, &waitpoints[0], signal("vote")).await.unwrap();
     assert_eq!(effect(verified), SignalEffect::ResumeConditionSatisfied);
 }

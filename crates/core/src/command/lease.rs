@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Code, Rejection};
 use crate::id::{BudgetId, ExecutionId};
 use crate::name::{Category, Dimension, IdempotencyKey, RequestId};
 use crate::payload::Payload;
@@ -23,14 +24,35 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// TEMP
+    /// One line: `<execution id> <lease id> <epoch> <attempt id>`. A secret, for whoever the lease is shown to.
     pub fn to_text(&self) -> String {
         let Fence {
             lease_id,
             lease_epoch,
             attempt_id,
         } = self.fence;
-        format!("{} {lease_id:?} {lease_epoch} {attempt_id}", self.execution_id)
+        format!("{} {} {lease_epoch} {attempt_id}", self.execution_id, lease_id.expose())
+    }
+
+    /// Reads what [`Holder::to_text`] writes. A refusal repeats nothing of it.
+    pub fn from_text(text: &str) -> Result<Self, Rejection> {
+        let mut words = text.split(' ');
+        let mut next = || words.next().unwrap_or_default();
+        let read = (|| {
+            let (execution_id, lease_id) = (next().parse().ok()?, next().parse().ok()?);
+            let (lease_epoch, attempt_id) = (next().parse().ok()?, next().parse().ok()?);
+            next().is_empty().then_some(Self {
+                execution_id,
+                fence: Fence {
+                    lease_id,
+                    lease_epoch,
+                    attempt_id,
+                },
+            })
+        })();
+        read.ok_or_else(|| {
+            Code::InvalidInput.because("a lease is shown as <execution id> <lease id> <lease epoch> <attempt id>")
+        })
     }
 }
 
@@ -169,4 +191,38 @@ pub struct ReportUsage {
     pub dedup_key: Option<IdempotencyKey>,
     /// Makes repeated requests of this execution one; looked at only without a `dedup_key`.
     pub request_id: Option<RequestId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "7d1fd2b8-63c8-4e6c-9d1c-3a4f0b6f9e21";
+    const ATTEMPT: &str = "0190c5d4-7a6b-7c3d-8e9f-a0b1c2d3e4f5";
+
+    #[test]
+    fn a_lease_is_shown_in_one_line_and_read_back() {
+        let text = format!("{{fp:3}}:{ATTEMPT} {SECRET} 7 {ATTEMPT}");
+        let holder = Holder::from_text(&text).unwrap();
+        assert_eq!(holder.fence.lease_epoch, 7);
+        assert_eq!(holder.to_text(), text);
+        assert!(!format!("{holder:?}").contains("7d1fd2b8"), "a lease id is a secret");
+    }
+
+    #[test]
+    fn what_is_no_lease_is_refused_without_being_repeated() {
+        let id = format!("{{fp:3}}:{ATTEMPT}");
+        for bad in [
+            String::new(),
+            format!("{id} {SECRET} 7"),
+            format!("{id} {SECRET} 7 {ATTEMPT} {ATTEMPT}"),
+            format!("{id} {SECRET} -7 {ATTEMPT}"),
+            format!("{id}  {SECRET} 7 {ATTEMPT}"),
+            format!("{SECRET} {id} 7 {ATTEMPT}"),
+        ] {
+            let refusal = Holder::from_text(&bad).unwrap_err();
+            assert_eq!(refusal.code, Code::InvalidInput, "{bad}");
+            assert!(!refusal.detail.contains("7d1fd2b8"), "{refusal}");
+        }
+    }
 }

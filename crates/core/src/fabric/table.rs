@@ -354,8 +354,9 @@ macro_rules! operations {
                 get_state: GET "/executions/{execution_id}/state", reader, Small,
                     (of ExecutionId) => (StateView);
 
-                /// What an execution was completed with, while its last end was a success. Who holds the lease of a child of it
-                /// is answered what its last success left, whatever came after: that is what the child is handed.
+                /// What an execution was completed with, while its last end was a success; waits for the end up to `wait_ms`.
+                /// Who shows the lease of a child of it is answered what its last success left, whatever came after: that is
+                /// what the child is handed.
                 get_result: GET "/executions/{execution_id}/result", submitter or holder, Small,
                     (on ExecutionId, GetResult) => (bytes);
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::tag;
-use crate::command::lease::Holder;
 use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, FlowId, SuspensionId};
 use crate::name::{ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -124,8 +123,9 @@ pub struct StateView {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GetResult {
-    /// Who asks for it as an input of its own: it is answered what the last success left.
-    pub holder: Option<Holder>,
+    /// How long to wait for the execution to end, at most 30 s; absent: not at all.
+    #[serde(rename = "wait_ms", default)]
+    pub wait: Duration,
 }
 
 /// Waits for an execution to end.

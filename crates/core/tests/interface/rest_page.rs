@@ -20,8 +20,9 @@ answers too. Lengths of time end in `_ms`; moments are Unix milliseconds. A fiel
 name there is. What was refused answers with a problem document (RFC 9457) whose `code` is one of those at the end.
 
 Roles contain each other: reader, submitter, operator, admin; an operator may also do what a *worker* does. *holder* is a
-worker that holds a lease on what the call is about; requests cannot show a lease yet, so until they can its role alone counts.
-*anyone* needs what the call itself asks for, as a signal its token.
+worker that shows the lease of an execution it runs, in the header `X-Fence: <execution id> <lease id> <epoch> <attempt id>`:
+for that execution, for the flow it is a member of, and for results of what it depends on. *anyone* needs what the call itself
+asks for, as a signal its token.
 ";
 
 #[test]

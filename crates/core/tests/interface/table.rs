@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::caller::{Caller, Role};
+use ff_core::command::lease::Holder;
 use ff_core::error::Code;
 use ff_core::fabric::{Access, Body, OPERATIONS, Operation};
 
@@ -93,6 +94,8 @@ const PROMISED: &str = "
     list_problems               GET     /admin/problems                                 operator
 ";
 
+const UUID: &str = "0190c5d4-7a6b-7c3d-8e9f-a0b1c2d3e4f5";
+
 /// Bodies that may be larger than 128 KiB, in bytes, where a payload may have 1 MiB.
 const LARGE_BODIES: &[(usize, &[&str])] = &[
     (
@@ -179,15 +182,23 @@ fn what_has_no_body_has_no_limit_of_its_own() {
 
 #[test]
 fn a_role_may_do_what_its_table_entry_says_and_nothing_else() {
-    for operation in OPERATIONS {
-        for role in Role::ALL {
-            let caller = Caller {
-                role,
-                ..Caller::local()
-            };
+    let lease = format!("{{fp:0}}:{UUID} {UUID} 1 {UUID}");
+    let callers = Role::ALL.into_iter().flat_map(|role| {
+        [None, Some(Holder::from_text(&lease).unwrap())].map(|held| Caller {
+            role,
+            held,
+            ..Caller::local()
+        })
+    });
+    for caller in callers {
+        for operation in OPERATIONS {
+            let role = caller.role;
             let expected = match operation.access {
                 Access::Anyone => true,
-                Access::Role(needed) | Access::RoleOrHolder(needed) => role.contains(needed),
+                Access::Role(needed) => role.contains(needed),
+                Access::RoleOrHolder(needed) => {
+                    role.contains(needed) || (role == Role::Worker && caller.held.is_some())
+                }
             };
             match caller.check(operation) {
                 Ok(()) => assert!(expected, "{role:?} may {operation:?}"),

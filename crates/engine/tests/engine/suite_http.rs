@@ -47,8 +47,11 @@ impl Harness for HttpHarness {
         Arc::new(self.fabric.clone())
     }
 
-    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
-        Arc::new(served(&self.inner.engine, crate::support::named(identity)))
+    /// A lease that the caller shows is shown by its client.
+    async fn fabric_for(&self, mut caller: Caller) -> Arc<dyn Fabric> {
+        let held = caller.held.take();
+        let client = served(&self.inner.engine, caller);
+        Arc::new(held.map_or(client.clone(), |held| client.holding(held)))
     }
 
     async fn advance(&self, by: Duration) {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use ff_core::caller::Caller;
 use ff_core::error::Rejection;
 use ff_core::fabric::{Fabric, Operation, Reply, Result, Transport};
 use ff_core::time::Duration;
@@ -39,8 +40,8 @@ impl Harness for WireHarness {
         Arc::new(Loopback(self.0.fabric()))
     }
 
-    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
-        Arc::new(Loopback(self.0.fabric_as(identity)))
+    async fn fabric_for(&self, caller: Caller) -> Arc<dyn Fabric> {
+        Arc::new(Loopback(self.0.fabric_for(caller).await))
     }
 
     async fn advance(&self, by: Duration) {

@@ -10,12 +10,13 @@ pub(crate) use flows::{Graph, dependency, edge, flow_definition, graph, graph_me
 pub(crate) use limits::{budget_of, deltas, limited, quota_of, tokens, under, usage};
 pub(crate) use signals::{accepted, issued, key, signal, single, waiting, waiting_for};
 pub(crate) use streams::{attempt, frame};
-pub(crate) use workers::{WORKER, claim, instance, registration};
+pub(crate) use workers::{WORKER, claim, holding, instance, registration};
 
 use std::fmt::Debug;
 use std::future::Future;
 use std::sync::Arc;
 
+use ff_core::caller::Caller;
 use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::{CancelExecution, Cancelled, Changed, HoldExecution};
@@ -24,10 +25,10 @@ use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On, Result};
 use ff_core::id::ExecutionId;
-use ff_core::name::{ExecutionKind, LaneId, Namespace, RequestId};
+use ff_core::name::{ExecutionKind, Identity, LaneId, Namespace, RequestId};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::record::HistoryLine;
+use ff_core::record::{Actor, HistoryLine};
 use ff_core::state::{PublicState, StateVector};
 use ff_core::time::{Duration, Timestamp};
 use ff_core::view::{ExecutionView, GetResult};
@@ -56,10 +57,23 @@ impl<'h> Scene<'h> {
     }
 
     /// Somebody whose credential says who they are.
-    pub(crate) fn of(harness: &'h dyn Harness, identity: &str) -> Self {
+    pub(crate) async fn of(harness: &'h dyn Harness, identity: &str) -> Self {
+        let identity = Identity::parse(identity).unwrap();
+        Self::by(
+            harness,
+            Caller {
+                actor: Actor::Client(identity),
+                ..Caller::local()
+            },
+        )
+        .await
+    }
+
+    /// Somebody with a role, a namespace, a lease.
+    pub(crate) async fn by(harness: &'h dyn Harness, caller: Caller) -> Self {
         Self {
             harness,
-            fabric: harness.fabric_as(identity),
+            fabric: harness.fabric_for(caller).await,
         }
     }
 

@@ -1,8 +1,9 @@
 //! Workers: how they get tasks and what they do with them.
 
+use ff_core::caller::{Caller, Role};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, ClaimForWorker, IssuedGrant, LaneOrder, RedeemGrant, Task, Want};
-use ff_core::command::lease::{Complete, Completed, Fail, Failed, LetGo, Release, Renew};
+use ff_core::command::lease::{Complete, Completed, Fail, Failed, Holder, LetGo, Release, Renew};
 use ff_core::command::operator::{RevokeLease, Revoked};
 use ff_core::command::submit::CreateExecution;
 use ff_core::command::worker::RegisterWorker;
@@ -94,6 +95,11 @@ impl Scene<'_> {
         self.fabric.claim_from_grant(redemption(worker, grant)).await
     }
 
+    /// Somebody who shows the lease of a task and otherwise may do what whoever runs this scene may.
+    pub(crate) async fn holding(&self, task: &Task) -> Self {
+        Self::by(self.harness, holding(task, Role::Admin)).await
+    }
+
     /// Completes a task.
     pub(crate) async fn complete(&self, task: &Task) -> Result<Completed> {
         let command = Complete {
@@ -144,6 +150,18 @@ impl Scene<'_> {
     /// A worker of the default lane that offers nothing special announces itself.
     pub(crate) async fn register(&self, worker: &str) {
         self.fabric.register_worker(registration(worker)).await.unwrap();
+    }
+}
+
+/// A caller of this role that shows the lease of a task.
+pub(crate) fn holding(task: &Task, role: Role) -> Caller {
+    Caller {
+        role,
+        held: Some(Holder {
+            execution_id: task.execution_id,
+            fence: task.fence,
+        }),
+        ..Caller::local()
     }
 }
 

@@ -12,9 +12,7 @@ use ff_backend_sqlite::{Durability, Options, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::caller::Caller;
 use ff_core::fabric::Fabric;
-use ff_core::name::Identity;
 use ff_core::partition::PartitionCounts;
-use ff_core::record::Actor;
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
@@ -38,14 +36,6 @@ pub(crate) fn turn_off(config: &mut Config) {
     let without = std::env::var(WITHOUT).unwrap_or_default();
     let duties = Duty::ALL.iter().filter(|duty| duty.as_str() == without);
     config.disabled.extend(duties.copied());
-}
-
-/// Somebody whose credential gave it this identity, and who may do everything.
-pub(crate) fn named(identity: &str) -> Caller {
-    Caller {
-        actor: Actor::Client(Identity::parse(identity).unwrap()),
-        ..Caller::local()
-    }
 }
 
 /// An engine over some store, both with clocks that can be moved.
@@ -131,8 +121,8 @@ impl Harness for EngineHarness {
         Arc::new(self.engine.clone())
     }
 
-    fn fabric_as(&self, identity: &str) -> Arc<dyn Fabric> {
-        Arc::new(self.engine.acting_as(named(identity)))
+    async fn fabric_for(&self, caller: Caller) -> Arc<dyn Fabric> {
+        Arc::new(self.engine.acting_as(caller))
     }
 
     async fn advance(&self, by: Duration) {
