@@ -23,6 +23,7 @@ pub struct Caller {
 
 /// What a caller may do. Each role contains the one before it; an operator may also do what a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Claims, and works under its leases. Stands beside the others.

@@ -82,6 +82,8 @@ pub const GRAPH_EDGES_MAX: usize = 10_000;
 pub const LANES_PER_WORKER_MAX: usize = 1_000;
 /// Most lanes of one namespace.
 pub const LANES_MAX: usize = 10_000;
+/// Most keys of callers.
+pub const KEYS_MAX: usize = 10_000;
 /// Most budgets one execution may be attached to.
 pub const BUDGETS_PER_EXECUTION_MAX: usize = 16;
 /// Most fallback tiers of one policy.

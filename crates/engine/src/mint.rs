@@ -62,6 +62,14 @@ pub(crate) fn secret(host: &dyn Host) -> Uuid {
     Builder::from_random_bytes(host.random().to_be_bytes()).into_uuid()
 }
 
+/// 256 bits nobody can guess.
+pub(crate) fn secret_bytes(host: &dyn Host) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&host.random().to_be_bytes());
+    bytes[16..].copy_from_slice(&host.random().to_be_bytes());
+    bytes
+}
+
 /// The name of a transaction.
 pub(crate) fn tag(host: &dyn Host) -> Tag {
     Tag(dice(host))

@@ -192,6 +192,15 @@ macro_rules! fabric_cases {
                 a_worker_spawns_and_cancels_with_the_fence_in_its_command,
                 a_repeated_cancellation_of_a_holder_is_answered_again,
             }
+            access_keys {
+                a_key_is_shown_once_and_listed_without_itself,
+                a_name_has_one_key_until_it_is_revoked,
+                a_key_that_is_not_there_is_not_found,
+                a_key_that_ends_in_the_past_is_refused,
+                keys_are_listed_in_pages_by_name,
+                an_admin_of_a_namespace_makes_sees_and_revokes_keys_of_it_only,
+                only_an_admin_has_to_do_with_keys,
+            }
             suspensions {
                 a_suspended_execution_gives_up_its_lease,
                 every_reason_shows_as_what_it_is,

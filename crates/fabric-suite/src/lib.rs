@@ -15,7 +15,7 @@
 //! | submissions, tags, limits | what is submitted: ids, keys, duplicates, sizes |
 //! | claims, grants, lanes, exchanges, workers | how work gets to workers |
 //! | leases, retries, streams, usages | what a holder does, and what follows a failure |
-//! | callers | who may, and what a lease allows |
+//! | callers, access_keys | who may, and what a lease allows |
 //! | suspensions, signals, approvals, keys | waiting for somebody, and who may end that |
 //! | operators, replays | what people do to executions |
 //! | flows, adoptions, edges, groups, graphs, inputs, cancellations | executions that depend on each other |
@@ -34,6 +34,7 @@
 mod cases;
 mod scene;
 
+mod access_keys;
 mod adoptions;
 mod approvals;
 mod budgets;

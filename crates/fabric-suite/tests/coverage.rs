@@ -18,7 +18,6 @@ const OUT_OF_REACH: &[(Code, &str)] = &[
     (Code::MethodNotAllowed, "HTTP"),
     (Code::RequestTimeout, "HTTP: a body that comes too slowly"),
     (Code::CallbackClosed, "HTTP: callbacks"),
-    (Code::KeyNotFound, "HTTP: keys"),
     (Code::UnsupportedMediaType, "HTTP"),
     (Code::RateLimited, "HTTP: limits per key"),
     (Code::LaneNotFound, "a lane is created on first use"),

@@ -81,7 +81,6 @@ const IMPOSSIBLE: &[(Code, &str)] = &[
     (Code::MethodNotAllowed, "the server's"),
     (Code::RequestTimeout, "the server's"),
     (Code::CallbackClosed, "the server's"),
-    (Code::KeyNotFound, "the server's"),
     (Code::UnsupportedMediaType, "the server's"),
     (Code::RateLimited, "the server's"),
     (Code::Timeout, "the server's"),

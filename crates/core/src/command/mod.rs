@@ -4,6 +4,7 @@ pub mod budget;
 pub mod claim;
 mod finish;
 pub mod flow;
+pub mod key;
 pub mod lane;
 pub mod lease;
 pub mod operator;

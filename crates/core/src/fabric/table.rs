@@ -345,6 +345,21 @@ macro_rules! operations {
                     (ListOf) => (Page<Worker>);
             }
 
+            keys {
+                /// Makes a key and shows it, this once. A repetition is told that the name is taken: whoever lost the key
+                /// revokes it and makes another.
+                create_key: POST "/admin/keys", admin, Small,
+                    (CreateKey) => (CreatedKey);
+
+                /// The keys there are, by name; never the keys themselves.
+                list_keys: GET "/admin/keys", admin, Small,
+                    (PageRequest) => (Page<KeyView>);
+
+                /// Makes a key worth nothing, everywhere within five seconds.
+                revoke_key: DELETE "/admin/keys/{name}", admin, Small,
+                    (RevokeKey) => (nothing);
+            }
+
             reads {
                 /// Everything about one execution but its bytes.
                 get_execution: GET "/executions/{execution_id}", reader, Small,

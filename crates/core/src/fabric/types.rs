@@ -3,6 +3,7 @@
 pub use crate::command::budget::*;
 pub use crate::command::claim::*;
 pub use crate::command::flow::*;
+pub use crate::command::key::*;
 pub use crate::command::lane::*;
 pub use crate::command::lease::*;
 pub use crate::command::operator::*;

@@ -33,6 +33,7 @@
 //! `change` holds the moves every rule is made of, [`step`] what a rule answers, `fence` who may act as the holder,
 //! [`placement`] which index a record belongs in, `follow_up` what pages of follow-up work owe to their record.
 
+pub mod access_key;
 pub mod admission;
 pub mod approval;
 pub mod budget;

@@ -1,6 +1,7 @@
 //! Records hold facts; every state, index and timer is derived from them. Budgets and quota policies have partitions of
 //! their own, all others live in flow partitions.
 
+mod access_key;
 mod attempt;
 mod blocked;
 mod budget;
@@ -20,6 +21,7 @@ mod suspension;
 mod waitpoint;
 mod worker;
 
+pub use access_key::AccessKeyRecord;
 pub use attempt::{Attempt, AttemptEnd, AttemptEndState, AttemptKind, Failure};
 pub use blocked::BlockedIn;
 pub use budget::{

@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Attempt, Budget, Edge, Execution, Flow, Lane, QuotaPolicy, Record, RecordKey, Signal, SignalKeyRecord,
-    SubmissionKeyRecord, Waitpoint, Worker,
+    AccessKeyRecord, Attempt, Budget, Edge, Execution, Flow, Lane, QuotaPolicy, Record, RecordKey, Signal,
+    SignalKeyRecord, SubmissionKeyRecord, Waitpoint, Worker,
 };
 use crate::keyring::KeyRing;
 
@@ -52,6 +52,7 @@ macro_rules! stored {
 }
 
 stored!(
+    AccessKeyRecord,
     Attempt,
     Budget,
     Edge,

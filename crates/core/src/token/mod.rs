@@ -1,13 +1,15 @@
-//! What the engine signs and hands out: waitpoint tokens, grants and cursors.
+//! What the engine hands out and takes back: waitpoint tokens, grants and cursors, which it signs, and keys of callers.
 //!
-//! All three are opaque texts until they are opened, and reading one never fails: a malformed text is refused by the
+//! All of them are opaque texts until they are opened, and reading one never fails: a malformed text is refused by the
 //! check that would refuse a forged one, with the same answer.
 
+mod access_key;
 mod cursor;
 mod envelope;
 mod grant;
 mod waitpoint;
 
+pub use access_key::AccessKey;
 pub use cursor::SignedCursor;
 pub use grant::{GrantClaims, GrantHolder, GrantRefusal, SignedGrant};
 pub use waitpoint::{WaitpointClaims, WaitpointToken};

@@ -91,6 +91,9 @@ const PROMISED: &str = "
     set_lane_state              PUT     /lanes/{}/state                                 operator
     events                      GET     /events                                         reader
     rotate_waitpoint_secret     POST    /admin/rotate-waitpoint-secret                  admin
+    create_key                  POST    /admin/keys                                     admin
+    list_keys                   GET     /admin/keys                                     admin
+    revoke_key                  DELETE  /admin/keys/{}                                  admin
     list_problems               GET     /admin/problems                                 operator
 ";
 

@@ -13,6 +13,7 @@ use ff_core::time::Timestamp;
 use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
 use crate::fault::internal;
+use crate::mint;
 
 /// The ring as it was last read.
 #[derive(Default)]
@@ -103,10 +104,10 @@ async fn stored_ring(engine: &Engine) -> Result<Option<Read>> {
 
 /// The first start makes a random key; of two that start together one wins, and both use its key.
 async fn first_ring(engine: &Engine) -> Result<Read> {
-    let mut bytes = [0; 32];
-    bytes[..16].copy_from_slice(&engine.host().random().to_be_bytes());
-    bytes[16..].copy_from_slice(&engine.host().random().to_be_bytes());
-    let ring = KeyRing::first(Kid::parse("k1")?, Secret::from_random(bytes));
+    let ring = KeyRing::first(
+        Kid::parse("k1")?,
+        Secret::from_random(mint::secret_bytes(engine.host())),
+    );
     if let Some(written) = write_ring(engine, &ring, Expected::Absent).await? {
         return Ok(written);
     }

@@ -1,12 +1,14 @@
-//! Small shared state of the store, remembered for at most two seconds: lanes, signing keys, workers, and which budgets and
+//! Small shared state of the store, remembered for at most two seconds: lanes, signing keys, keys of callers, workers, and which budgets and
 //! quota policies there are.
 
+pub(crate) mod access_keys;
 pub(crate) mod keys;
 pub(crate) mod lanes;
 pub(crate) mod limits;
 mod names;
 pub(crate) mod workers;
 
+pub(crate) use access_keys::AccessKeys;
 pub(crate) use keys::Keys;
 pub(crate) use lanes::Lanes;
 pub(crate) use limits::{Limits, generation_of};
@@ -21,6 +23,7 @@ pub(crate) const BELIEVED_FOR: Duration = Duration::from_secs(2);
 pub(crate) struct Directory {
     pub(crate) lanes: Lanes,
     pub(crate) keys: Keys,
+    pub(crate) access_keys: AccessKeys,
     pub(crate) limits: Limits,
     pub(crate) roster: Roster,
 }
@@ -30,6 +33,7 @@ impl Directory {
     pub(crate) fn setting_changed(&self, key: &str) {
         self.lanes.forget(key);
         self.keys.forget(key);
+        self.access_keys.forget(key);
         self.roster.forget(key);
     }
 
@@ -37,6 +41,7 @@ impl Directory {
     pub(crate) fn forget_all(&self) {
         self.lanes.forget_all();
         self.keys.forget_all();
+        self.access_keys.forget_all();
         self.roster.forget_all();
         self.limits.forget_all();
     }

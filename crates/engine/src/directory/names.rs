@@ -1,9 +1,21 @@
 //! Names of settings.
 
-use ff_core::name::{LaneId, Namespace, WorkerInstanceId};
+use ff_core::name::{Identity, LaneId, Namespace, WorkerInstanceId};
 
 /// The setting of the signing keys.
 pub(crate) const KEYS: &str = "keys/waitpoints";
+
+/// The prefix of the keys of callers.
+pub(crate) const ACCESS_KEYS: &str = "access-key/";
+
+pub(crate) fn access_key(name: &Identity) -> String {
+    format!("{ACCESS_KEYS}{}", escaped(name.as_str()))
+}
+
+/// The setting whose time says when a key was last used. It changes often, and what is believed of the key does not hang on it.
+pub(crate) fn access_key_use(name: &Identity) -> String {
+    format!("access-key-use/{}", escaped(name.as_str()))
+}
 
 /// The prefix of all lanes.
 pub(crate) const LANES: &str = "lane/";

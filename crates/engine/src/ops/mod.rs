@@ -2,6 +2,7 @@
 
 pub(crate) mod budgets;
 pub(crate) mod flows;
+pub(crate) mod keys;
 pub(crate) mod operate;
 pub(crate) mod quotas;
 pub(crate) mod reads;

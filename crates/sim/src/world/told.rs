@@ -6,6 +6,7 @@ use ff_core::command::flow::{
     Applied, CancelProgress, CreatedFlow, FlowCreated, GraphCreated, Joined, MemberCancellation, Opened, Replayed,
     Staged, WaitedChildren,
 };
+use ff_core::command::key::CreatedKey;
 use ff_core::command::lease::{Completed, Failed, LetGo, Renewed};
 use ff_core::command::operator::{Cancelled, Changed, Revoked, Tagged};
 use ff_core::command::page::Page;
@@ -67,6 +68,7 @@ plain! {
     Worker => "found",
     ReadToken => "found",
     Exchanged => "exchanged",
+    CreatedKey => "created",
 }
 
 either! {

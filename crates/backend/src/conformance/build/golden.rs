@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use async_trait::async_trait;
+use ff_core::caller::Role;
 use ff_core::capability::CapabilitySet;
 use ff_core::command::submit::LaneState;
 use ff_core::digest::Digest;
@@ -15,9 +16,9 @@ use ff_core::name::{Dimension, Identity, Kid, LaneId, Namespace, RequestId};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::record::stored::{self, FORMAT, Stored};
 use ff_core::record::{
-    AboutLines, Actor, BlockedIn, Breach, BreachKind, Budget, Excess, Happening, HistoryLine, HistorySubject,
-    Incarnation, Lane, Limits, OnHardLimit, Promise, QuotaPolicy, Record, RequestLog, RequestOutcome, ShortLine,
-    StopOrder, Withdrawal, Worker,
+    AboutLines, AccessKeyRecord, Actor, BlockedIn, Breach, BreachKind, Budget, Excess, Happening, HistoryLine,
+    HistorySubject, Incarnation, Lane, Limits, OnHardLimit, Promise, QuotaPolicy, Record, RequestLog, RequestOutcome,
+    ShortLine, StopOrder, Withdrawal, Worker,
 };
 use ff_core::time::{Duration, Timestamp};
 use serde_json::Value;
@@ -69,6 +70,7 @@ async fn documents() -> BTreeMap<String, Value> {
     add("lane", text(&lane()));
     add("worker", text(&registered(&store)));
     add("key_ring", text(&key_ring()));
+    add("access_key", text(&access_key()));
     let flow = flow(ff_core::id::FlowId::from_uuid(store.uuid()), start);
     for line in lines(&store) {
         add("history_line", serde_json::to_string(&line).expect("a line"));
@@ -112,6 +114,7 @@ fn rewritten(name: &str, text: &str) -> Value {
         "lane" => again::<Lane>(text),
         "worker" => again::<Worker>(text),
         "key_ring" => again::<KeyRing>(text),
+        "access_key" => again::<AccessKeyRecord>(text),
         "gate" => {
             let gate: ff_core::record::Gate = serde_json::from_str(text).expect("it was stored");
             serde_json::to_string(&gate).expect("it can be stored again")
@@ -267,6 +270,18 @@ fn lane() -> Lane {
         state: LaneState::Draining,
         created_at: Timestamp::from_millis(1),
         updated_at: Timestamp::from_millis(2),
+        carried: Default::default(),
+    }
+}
+
+fn access_key() -> AccessKeyRecord {
+    AccessKeyRecord {
+        name: Identity::parse("ann").expect("a name"),
+        digest: Digest::of("anything", ["at all"]),
+        role: Role::Operator,
+        namespace: Some(Namespace::default_namespace()),
+        created_at: Timestamp::from_millis(1),
+        expires_at: Some(Timestamp::from_millis(2)),
         carried: Default::default(),
     }
 }

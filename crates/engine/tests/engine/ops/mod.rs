@@ -2,6 +2,7 @@
 
 mod claims;
 mod frames;
+mod keys;
 mod limits;
 mod members;
 mod operate;

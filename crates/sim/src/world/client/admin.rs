@@ -1,9 +1,12 @@
-//! Lanes and signing keys.
+//! Lanes, signing keys and keys of callers.
 
+use ff_core::caller::Role;
+use ff_core::command::key::{CreateKey, RevokeKey};
 use ff_core::command::lane::SetLaneState;
+use ff_core::command::page::PageRequest;
 use ff_core::command::submit::LaneState;
 use ff_core::keyring::{RotateWaitpointSecret, Secret};
-use ff_core::name::Kid;
+use ff_core::name::{Identity, Kid};
 
 use crate::world::actor::{Actor, call};
 use crate::world::{names, policies};
@@ -22,6 +25,25 @@ impl Actor {
         self.pause(500, 6_000).await;
         command.state = LaneState::Active;
         call!(self, set_lane_state, command).await;
+    }
+
+    /// Makes a key, or takes one away.
+    pub(super) async fn change_keys(&self) {
+        let number = self.luck.below(6);
+        let name = Identity::parse(format!("caller-{number}")).expect("a good name");
+        if self.luck.flip() {
+            let command = CreateKey {
+                name: name.clone(),
+                role: self.luck.choose(Role::ALL),
+                namespace: self.luck.flip().then(|| names::some_namespace(&self.luck)),
+                expires_at: None,
+            };
+            call!(self, create_key, command).await;
+        }
+        call!(self, list_keys, PageRequest::default()).await;
+        if self.luck.flip() {
+            call!(self, revoke_key, RevokeKey { name }).await;
+        }
     }
 
     pub(super) async fn rotate_key(&self) {

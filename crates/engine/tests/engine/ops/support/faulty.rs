@@ -26,6 +26,7 @@ pub(crate) enum Call {
     Budget,
     Append,
     Reserve,
+    Settings,
     Ping,
 }
 
@@ -175,7 +176,7 @@ impl Backend for FaultyBackend {
     }
 
     async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
-        self.memory.settings(ops).await
+        self.with_fault(Call::Settings, self.memory.settings(ops)).await?
     }
 
     fn hints(&self) -> HintStream {
