@@ -28,6 +28,7 @@ doc:
 pages:
     UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
     UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
+    UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::
 
 # The conformance suite on every backend
 conformance:

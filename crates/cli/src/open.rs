@@ -26,7 +26,7 @@ const MEMORY_TICK: Duration = Duration::from_millis(2);
 
 /// Where a store is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[serde(into = "String", from = "String")]
 pub(crate) enum Address {
     /// This process.
     Memory,
@@ -34,6 +34,9 @@ pub(crate) enum Address {
     File(PathBuf),
     /// A Valkey server, or some nodes of a cluster.
     Valkey(Nodes),
+    /// Nothing we know, and why. It is refused when it is opened: whoever reads arguments and files repeats what they do not
+    /// understand, with the password that is in it.
+    Unknown(String),
 }
 
 /// Addresses of Valkey servers, with their passwords.
@@ -54,37 +57,34 @@ impl std::fmt::Debug for Nodes {
     }
 }
 
-impl FromStr for Address {
-    type Err = String;
-
-    /// What is wrong is said without repeating the address: it may carry a password.
-    fn from_str(text: &str) -> Result<Self, String> {
+impl From<String> for Address {
+    fn from(text: String) -> Self {
         if text == MEMORY {
-            return Ok(Self::Memory);
+            return Self::Memory;
         }
         if let Some(path) = text.strip_prefix(SQLITE) {
-            return Ok(Self::File(path.strip_prefix("//").unwrap_or(path).into()));
+            return Self::File(path.strip_prefix("//").unwrap_or(path).into());
         }
         match text.split_once("://").map(|(scheme, _)| scheme) {
-            None => Ok(Self::File(text.into())),
+            None => Self::File(text.into()),
             Some(scheme) if VALKEY.contains(&scheme) => {
-                Ok(Self::Valkey(Nodes(text.split(',').map(str::to_owned).collect())))
+                Self::Valkey(Nodes(text.split(',').map(str::to_owned).collect()))
             }
             Some("postgres" | "postgresql") => {
-                Err("PostgreSQL is not there yet; use sqlite:PATH or valkey://HOST:PORT".to_owned())
+                Self::Unknown("PostgreSQL is not there yet; use sqlite:PATH or valkey://HOST:PORT".to_owned())
             }
-            Some(scheme) => Err(format!(
+            Some(scheme) => Self::Unknown(format!(
                 "{scheme:?} is no kind of store; use sqlite:PATH, valkey://HOST:PORT, valkeys://…, valkey-cluster://… or memory:"
             )),
         }
     }
 }
 
-impl TryFrom<String> for Address {
-    type Error = String;
+impl FromStr for Address {
+    type Err = std::convert::Infallible;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(text.to_owned().into())
     }
 }
 
@@ -98,6 +98,7 @@ impl From<Address> for String {
                 let shown: Vec<_> = nodes.0.iter().map(|url| without_login(url)).collect();
                 shown.join(",")
             }
+            Address::Unknown(_) => "?://".to_owned(),
         }
     }
 }
@@ -116,6 +117,7 @@ impl std::fmt::Display for Address {
             Self::Memory => f.write_str("this process: it forgets everything when it ends"),
             Self::File(path) => write!(f, "{} (SQLite)", path.display()),
             Self::Valkey(_) => f.write_str("Valkey"),
+            Self::Unknown(why) => f.write_str(why),
         }
     }
 }
@@ -150,6 +152,7 @@ pub(crate) struct Opened {
 /// The store at `address`, created when it is not there.
 pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result<Opened> {
     Ok(match address {
+        Address::Unknown(why) => anyhow::bail!("{why}"),
         Address::Memory => Opened {
             store: memory(options.counts),
             about: "memory: everything is forgotten when this process ends".to_owned(),
@@ -250,10 +253,10 @@ mod tests {
 
     #[test]
     fn a_store_is_named_by_an_address() {
-        let parsed = |text: &str| text.parse::<Address>();
-        assert_eq!(parsed("memory:"), Ok(Address::Memory));
+        let parsed = |text: &str| Address::from(text.to_owned());
+        assert_eq!(parsed("memory:"), Address::Memory);
         for file in ["sqlite:a/b.db", "sqlite://a/b.db", "a/b.db"] {
-            assert_eq!(parsed(file), Ok(Address::File("a/b.db".into())));
+            assert_eq!(parsed(file), Address::File("a/b.db".into()));
         }
         for valkey in [
             "valkey://h",
@@ -261,13 +264,13 @@ mod tests {
             "valkey-cluster://a,valkey-cluster://b",
             "rediss://h",
         ] {
-            assert!(matches!(parsed(valkey), Ok(Address::Valkey(_))), "{valkey}");
+            assert!(matches!(parsed(valkey), Address::Valkey(_)), "{valkey}");
         }
         for (unknown, says) in [
             ("postgres://:hunter2@h/d", "not there yet"),
             ("mysql://:hunter2@h", "mysql"),
         ] {
-            let refused = parsed(unknown).unwrap_err();
+            let refused = parsed(unknown).to_string();
             assert!(refused.contains(says) && !refused.contains("hunter2"), "{refused}");
         }
     }

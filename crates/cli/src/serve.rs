@@ -147,14 +147,3 @@ fn open_many_files() {
         tracing::warn!(%error, ?current, "only so many connections can be open at once");
     }
 }
-
-/// What the engine knows of keys.
-trait Keys {
-    async fn has_keys(&self) -> anyhow::Result<bool>;
-}
-
-impl Keys for Engine {
-    async fn has_keys(&self) -> anyhow::Result<bool> {
-        Ok(false)
-    }
-}

@@ -116,19 +116,3 @@ mod tests {
         assert_eq!(carried(&["Bearer a", "Bearer b"]), Err(Code::Unauthenticated));
     }
 }
-
-/// What the engine knows of keys.
-pub(crate) trait Keys {
-    async fn has_keys(&self) -> Result<bool, Rejection>;
-    async fn caller_of(&self, key: &str) -> Result<Caller, Rejection>;
-}
-
-impl Keys for ff_engine::Engine {
-    async fn has_keys(&self) -> Result<bool, Rejection> {
-        Ok(false)
-    }
-
-    async fn caller_of(&self, _: &str) -> Result<Caller, Rejection> {
-        Err(Code::Unauthenticated.because("there is no such key"))
-    }
-}

@@ -8,6 +8,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use ff_backend::memory::MemoryBackend;
+use ff_core::caller::Role;
+use ff_core::command::key::{CreateKey, RevokeKey};
+use ff_core::fabric::Fabric;
+use ff_core::name::Identity;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::Timestamp;
 use ff_engine::{Config, Engine, TokioHost};
@@ -20,6 +24,23 @@ fn engine() -> Engine {
     let counts = PartitionCounts::default();
     let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_800_000_000_000), counts));
     Engine::new(store, Arc::new(TokioHost::new()), Config::new(counts))
+}
+
+/// A server that others reach, and the keys of these roles.
+async fn keyed<const N: usize>(roles: [Role; N]) -> (Router, Engine, [String; N]) {
+    let engine = engine();
+    let mut keys = [const { String::new() }; N];
+    for (role, key) in roles.into_iter().zip(&mut keys) {
+        let command = CreateKey {
+            name: Identity::parse(role.as_str()).unwrap(),
+            role,
+            namespace: None,
+            expires_at: None,
+        };
+        let created = engine.create_key(command).await.unwrap();
+        *key = format!("Bearer {}", created.key.expose());
+    }
+    (ff_server::router(engine.clone(), Settings::default()), engine, keys)
 }
 
 fn keyless(settings: Settings) -> Router {
@@ -232,4 +253,57 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     let request = Request::post("/v1/executions").body(never).unwrap();
     let response = server.oneshot(request).await.unwrap();
     assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+}
+
+#[tokio::test]
+async fn a_key_says_who_asks_and_what_they_may() {
+    let (server, engine, [reader, submitter]) = keyed([Role::Reader, Role::Submitter]).await;
+    let submit = r#"{"execution_kind":"job"}"#;
+    let json = ("content-type", "application/json");
+    let by = |key| [("authorization", key), json];
+    let refused = ask(&server, "POST", "/v1/executions", &by(reader.as_str()), submit).await;
+    assert_eq!(
+        (refused.status, &refused.body["code"]),
+        (StatusCode::FORBIDDEN, &json!("forbidden"))
+    );
+    let created = ask(&server, "POST", "/v1/executions", &by(submitter.as_str()), submit).await;
+    assert_eq!(created.status, StatusCode::CREATED, "{}", created.body);
+    let listed = ask(&server, "GET", "/v1/executions", &by(reader.as_str()), "").await;
+    assert_eq!(listed.body["items"].as_array().unwrap().len(), 1);
+    let elsewhere = [
+        ("authorization", reader.as_str()),
+        ("host", "ff.example"),
+        ("origin", "https://ff.example"),
+    ];
+    let listed = ask(&server, "GET", "/v1/executions", &elsewhere, "").await;
+    assert_eq!(
+        listed.status,
+        StatusCode::OK,
+        "with keys the name of the host does not matter"
+    );
+
+    let name = Identity::parse("reader").unwrap();
+    engine.revoke_key(RevokeKey { name }).await.unwrap();
+    let refused = ask(&server, "GET", "/v1/executions", &by(reader.as_str()), "").await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn the_first_key_can_be_made_where_there_is_none_and_then_everybody_needs_one() {
+    let server = keyless(Settings::loopback());
+    let json = [("content-type", "application/json")];
+    let made = ask(
+        &server,
+        "POST",
+        "/v1/admin/keys",
+        &json,
+        r#"{"name":"me","role":"admin"}"#,
+    )
+    .await;
+    assert_eq!(made.status, StatusCode::CREATED, "{}", made.body);
+    let refused = ask(&server, "GET", "/v1/executions", &[], "").await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    let key = format!("Bearer {}", made.body["key"].as_str().unwrap());
+    let listed = ask(&server, "GET", "/v1/executions", &[("authorization", &key)], "").await;
+    assert_eq!(listed.status, StatusCode::OK);
 }

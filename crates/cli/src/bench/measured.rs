@@ -101,7 +101,7 @@ impl Measured {
                 let backend = open::valkey(urls).await?;
                 (Kind::Valkey(connection(urls).await?), backend)
             }
-            Some(other @ (Address::File(_) | Address::Memory)) => {
+            Some(other) => {
                 anyhow::bail!("{other} is no Valkey address; leave --store out for SQLite")
             }
             None => {
