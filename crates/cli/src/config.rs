@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::ValueEnum;
+use clap::{Args as _, FromArgMatches as _, ValueEnum};
 use ff_core::limits::PAYLOAD_BYTES_DEFAULT;
 use ff_core::partition::PartitionCounts;
 use ff_server::Settings;
@@ -142,6 +142,21 @@ fn millis(duration: Duration) -> u64 {
 }
 
 impl Given {
+    /// What the environment says.
+    pub(crate) fn from_environment() -> anyhow::Result<Self> {
+        let read = Given::augment_args(clap::Command::new("ff")).try_get_matches_from(["ff"])?;
+        Ok(Given::from_arg_matches(&read)?)
+    }
+
+    /// With this store, if there is one.
+    pub(crate) fn with_store(self, store: Option<Address>) -> Self {
+        let stronger = Given {
+            store,
+            ..Given::default()
+        };
+        stronger.or(self)
+    }
+
     /// With what the file says: the one that is named, else `ff.toml` if it is there.
     pub(crate) fn with_file(self, named: Option<&Path>) -> anyhow::Result<Config> {
         let path = named.unwrap_or(Path::new(FILE));

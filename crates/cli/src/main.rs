@@ -3,6 +3,7 @@
 mod bench;
 mod config;
 mod dev;
+mod key;
 mod open;
 mod say;
 mod serve;
@@ -24,6 +25,8 @@ struct Arguments {
 enum Command {
     /// Serve an engine over HTTP
     Serve(serve::Arguments),
+    /// Make, list and revoke the keys that callers show
+    Key(key::Arguments),
     /// Start an engine on an embedded store, with a worker that shows how it works
     Dev(dev::Arguments),
     /// Measure this machine
@@ -41,6 +44,7 @@ fn main() -> anyhow::Result<()> {
     runtime.block_on(async {
         match arguments.command {
             Command::Serve(arguments) => serve::run(arguments).await,
+            Command::Key(arguments) => key::run(arguments).await,
             Command::Dev(arguments) => dev::run(arguments).await,
             Command::Bench(arguments) => bench::run(arguments).await,
         }

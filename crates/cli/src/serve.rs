@@ -44,17 +44,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
 
 /// Opens the store and starts the engine, and says in a line each what they are.
 async fn start(config: &Config) -> anyhow::Result<Engine> {
-    let engine_config = config.engine()?;
-    let options = open::Options {
-        counts: engine_config.counts,
-        durability: match config.sqlite_durability {
-            Durability::Full => ff_backend_sqlite::Durability::Full,
-            Durability::Normal => ff_backend_sqlite::Durability::Normal,
-        },
-        feed_lines_max: config.events_max_per_partition,
-        patience: Duration::from_millis(config.store_patience_ms),
-    };
-    let opened = open::open(&config.store, &options)
+    let opened = open::open(&config.store, &options(config)?)
         .await
         .context("the store cannot be used")?;
     say::line(format_args!("store: {}", opened.about));
@@ -67,10 +57,23 @@ async fn start(config: &Config) -> anyhow::Result<Engine> {
     say::line(format_args!(
         "partitions: {flow_partitions} for executions, {budget_partitions} for budgets, {quota_partitions} for quotas"
     ));
-    let engine = open::engine_with(opened.store, engine_config);
+    let engine = open::engine_with(opened.store, config.engine()?);
     let kid = engine.signing_kid().await.context("there is no signing key")?;
     say::line(format_args!("signing key: {kid}"));
     Ok(engine)
+}
+
+/// How the store is opened.
+pub(crate) fn options(config: &Config) -> anyhow::Result<open::Options> {
+    Ok(open::Options {
+        counts: config.engine()?.counts,
+        durability: match config.sqlite_durability {
+            Durability::Full => ff_backend_sqlite::Durability::Full,
+            Durability::Normal => ff_backend_sqlite::Durability::Normal,
+        },
+        feed_lines_max: config.events_max_per_partition,
+        patience: Duration::from_millis(config.store_patience_ms),
+    })
 }
 
 async fn serve(config: &Config, engine: Engine, tls: Option<Arc<Tls>>) -> anyhow::Result<()> {
