@@ -107,6 +107,16 @@ pub const RESERVE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const PAGE_DEFAULT: usize = 50;
 /// Largest page of a listing.
 pub const PAGE_MAX: usize = 1_000;
+/// Rows a listing looks at for one page.
+pub const LOOKED_AT_MAX: usize = 10_000;
+/// Most ids a listing of executions may name.
+pub const LISTED_IDS_MAX: usize = 100;
+/// Shortest time events are collected for.
+pub const EVENTS_BATCH_MIN: Duration = Duration::from_millis(100);
+/// Longest time events are collected for.
+pub const EVENTS_BATCH_MAX: Duration = Duration::from_secs(5);
+/// Most events that are answered at once when they are collected.
+pub const EVENTS_PER_BATCH_MAX: usize = 200;
 
 /// Largest body of a request that holds names and numbers, or a frame.
 pub const BODY_SMALL_BYTES_MAX: usize = 128 * 1024;

@@ -23,7 +23,7 @@ use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
 use crate::metrics::Metrics;
 use crate::mint;
-use crate::ops::{Throughput, WaitingReads};
+use crate::ops::{FeedHub, Throughput, WaitingReads};
 use crate::pump::Pump;
 use crate::pump::follow_up::Walks;
 use crate::record_locks::RecordLocks;
@@ -55,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) streams: Waiters<AttemptRef>,
     /// Woken when the feed of a partition grew.
     pub(crate) feeds: Waiters<Partition>,
+    /// Reads the feeds for whoever waits for events.
+    pub(crate) feed_hub: FeedHub,
     /// Claims that wait for work.
     pub(crate) claim_queues: ClaimQueues,
     /// Budgets and quotas known to be closed.
@@ -257,6 +259,7 @@ impl Engine {
                 directory: Directory::default(),
                 streams: Waiters::default(),
                 feeds: Waiters::default(),
+                feed_hub: FeedHub::default(),
                 claim_queues: ClaimQueues::default(),
                 causes: Causes::default(),
                 pump: Pump::default(),

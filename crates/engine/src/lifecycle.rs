@@ -65,6 +65,7 @@ impl Engine {
         self.shared.claim_queues.close();
         self.shared.streams.wake_all();
         self.shared.feeds.wake_all();
+        self.shared.feed_hub.wake_all();
         let ends = std::mem::take(
             &mut *self
                 .shared
@@ -166,5 +167,6 @@ fn look_everywhere(engine: &Engine) {
     shared.claim_queues.wake_all();
     shared.streams.wake_all();
     shared.feeds.wake_all();
+    shared.feed_hub.wake_all();
     pump::look_everywhere(engine);
 }

@@ -10,7 +10,7 @@ use ff_core::name::ExecutionKind;
 use ff_core::record::{Happening, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::{EventFilter, ListExecutions, ReadEvents};
+use ff_core::view::{EventFilter, EventsFrom, ListExecutions, ReadEvents};
 use serde_json::json;
 
 use crate::Harness;
@@ -106,11 +106,111 @@ pub(crate) async fn events_are_filtered_by_what_they_carry(harness: &dyn Harness
             },
             foreign,
         ),
+        (
+            EventFilter {
+                execution_id: Some(mail),
+                ..any()
+            },
+            mail,
+        ),
     ];
     for (filter, expected) in filters {
         let lines = read(&scene, filter).await;
         let subjects: Vec<_> = lines.iter().map(|line| line.subject).collect();
         assert_eq!(subjects, [HistorySubject::Execution(expected)]);
+    }
+}
+
+pub(crate) async fn events_are_filtered_by_what_happened(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    scene.complete(&task).await.unwrap();
+    let ends = EventFilter {
+        what: vec![Happening::Completed, Happening::Created],
+        ..EventFilter::default()
+    };
+    let told: Vec<_> = read(&scene, ends).await.iter().map(|line| line.what.as_str()).collect();
+    assert_eq!(told, ["created", "completed"]);
+    let unheard_of = ReadEvents {
+        filter: EventFilter {
+            what: vec![Happening::Unknown],
+            ..EventFilter::default()
+        },
+        ..ReadEvents::default()
+    };
+    assert_eq!(refused(scene.fabric.events(unheard_of).await), Code::InvalidInput);
+}
+
+pub(crate) async fn events_begin_where_they_are_asked_to(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let first = scene.submit_plain().await;
+    let created_at = scene.fabric.get_execution(first).await.unwrap().created_at;
+    scene.after(MINUTE).await;
+    let now = scene.fabric.events(from(EventsFrom::Now)).await.unwrap();
+    assert!(now.events.is_empty(), "nothing of what happened before");
+    let second = scene.submit_plain().await;
+    let subjects = async |request| {
+        let events = scene.fabric.events(request).await.unwrap().events;
+        let ids = events.into_iter().map(|event| event.line.subject);
+        ids.collect::<Vec<_>>()
+    };
+    let (first, second) = (HistorySubject::Execution(first), HistorySubject::Execution(second));
+    assert_eq!(subjects(after(now.next.clone())).await, [second]);
+    assert_eq!(subjects(from(EventsFrom::At(created_at))).await, [first, second]);
+    let later = created_at + Duration::from_secs(30);
+    assert_eq!(subjects(from(EventsFrom::At(later))).await, [second]);
+    assert_eq!(subjects(from(EventsFrom::Oldest)).await, [first, second]);
+    let both = ReadEvents {
+        from: Some(EventsFrom::Now),
+        ..after(now.next)
+    };
+    assert_eq!(refused(scene.fabric.events(both).await), Code::InvalidInput);
+}
+
+pub(crate) async fn readers_that_wait_together_each_see_every_event(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_plain().await;
+    let seen = scene.fabric.events(ReadEvents::default()).await.unwrap();
+    let mut cursors = vec![seen.next; 8];
+    for _ in 0..4 {
+        let parked: Vec<_> = cursors
+            .into_iter()
+            .map(|cursor| {
+                let fabric = Arc::clone(&scene.fabric);
+                let patient = ReadEvents {
+                    wait: Duration::from_secs(30),
+                    ..after(cursor)
+                };
+                tokio::spawn(async move { fabric.events(patient).await })
+            })
+            .collect();
+        let id = scene.submit_plain().await;
+        cursors = Vec::new();
+        for reader in parked {
+            let page = promptly(reader).await.unwrap().unwrap();
+            let subjects: Vec<_> = page.events.iter().map(|event| event.line.subject).collect();
+            assert_eq!(subjects, [HistorySubject::Execution(id)]);
+            cursors.push(page.events[0].cursor.clone());
+        }
+    }
+}
+
+pub(crate) async fn collected_events_are_few_and_the_others_are_counted(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    for created in scene.fabric.create_executions(vec![submission(); 250]).await.unwrap() {
+        created.unwrap();
+    }
+    let collected = |batch| ReadEvents {
+        batch: Some(Duration::from_millis(batch)),
+        limit: Some(1_000),
+        ..ReadEvents::default()
+    };
+    let page = scene.fabric.events(collected(100)).await.unwrap();
+    assert_eq!((page.events.len(), page.skipped), (200, 50));
+    let rest = scene.fabric.events(after(page.next)).await.unwrap();
+    assert_eq!((rest.events.len(), rest.skipped), (0, 0));
+    for wrong in [99, 5_001] {
+        assert_eq!(refused(scene.fabric.events(collected(wrong)).await), Code::InvalidInput);
     }
 }
 
@@ -248,6 +348,13 @@ fn in_partition(index: u16) -> CreateExecution {
 fn after(cursor: SignedCursor) -> ReadEvents {
     ReadEvents {
         cursor: Some(cursor),
+        ..ReadEvents::default()
+    }
+}
+
+fn from(from: EventsFrom) -> ReadEvents {
+    ReadEvents {
+        from: Some(from),
         ..ReadEvents::default()
     }
 }

@@ -8,24 +8,18 @@ use ff_core::payload::Payload;
 use ff_core::record::{Actor, HistoryLine, HistorySubject};
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::{GetResult, ReadEvents};
+use ff_core::view::{EventsFrom, GetResult, ReadEvents};
 use ff_engine::Engine;
 
 use crate::say;
 
 /// The place in the feed after everything that has happened so far.
 pub(crate) async fn from_now(engine: &Engine) -> anyhow::Result<SignedCursor> {
-    let mut request = ReadEvents {
-        limit: Some(1_000),
+    let from_now = ReadEvents {
+        from: Some(EventsFrom::Now),
         ..ReadEvents::default()
     };
-    loop {
-        let page = engine.events(request.clone()).await?;
-        if page.events.is_empty() {
-            return Ok(page.next);
-        }
-        request.cursor = Some(page.next);
-    }
+    Ok(engine.events(from_now).await?.next)
 }
 
 /// Tells every event after `cursor` until it is aborted.

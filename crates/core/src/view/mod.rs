@@ -9,7 +9,7 @@ mod problem;
 mod signal;
 mod tag;
 
-pub use event::{Event, EventFilter, Events, ReadEvents};
+pub use event::{Event, EventFilter, Events, EventsFrom, ReadEvents};
 pub use execution::{ExecutionView, GetResult, GrantView, ListExecutions, StateView, SuspensionView, WaitForEnd};
 pub use explain::{Condition, Explanation, Hindrance, NearestWorker};
 pub use flow::{FlowView, GroupView, ListFlows};

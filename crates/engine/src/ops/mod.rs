@@ -14,4 +14,4 @@ pub(crate) mod work;
 pub(crate) mod workers;
 
 pub(crate) use crate::scheduler::claims;
-pub(crate) use reads::{Throughput, WaitingReads};
+pub(crate) use reads::{FeedHub, Throughput, WaitingReads};

@@ -20,6 +20,8 @@ use ff_core::policy::Policy;
 use ff_core::record::{DependencyKind, Happening, Limits, OnHardLimit};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
+use ff_core::token::SignedCursor;
+use ff_core::view::{EventsFrom, ReadEvents};
 use ff_engine::Engine;
 use ff_fabric_suite::Harness;
 use serde_json::json;
@@ -238,4 +240,51 @@ async fn fifty_thousand_blocked_on_one_budget_cost_no_more_than_five_hundred() {
         "{few_pumping} calls with 500, {pumping} with 50,000"
     );
     assert!(releasing < 5.0, "{releasing:.2} calls per 64 released");
+}
+
+/// Calls for `readers` of events who wait together, until each of them has seen `n` things happen.
+async fn waiting_readers(readers: usize, n: usize) -> u64 {
+    let world = World::new();
+    world.engine().create_execution(submission()).await.unwrap();
+    let request = |cursor: Option<SignedCursor>| ReadEvents {
+        from: cursor.is_none().then_some(EventsFrom::Now),
+        cursor,
+        limit: Some(1),
+        wait: Duration::from_secs(30),
+        ..ReadEvents::default()
+    };
+    let fabric = world.harness.fabric();
+    let follow = |_| {
+        let fabric = Arc::clone(&fabric);
+        tokio::spawn(async move {
+            let (mut cursor, mut seen) = (None, 0);
+            while seen < n {
+                let page = fabric.events(request(cursor)).await.unwrap();
+                seen += page.events.len();
+                cursor = Some(page.next);
+            }
+        })
+    };
+    world.harness.pass(Duration::from_secs(5));
+    let before = world.counted.calls();
+    let following: Vec<_> = (0..readers).map(follow).collect();
+    let mut created = 0;
+    while !following.iter().all(tokio::task::JoinHandle::is_finished) {
+        if created < n {
+            world.engine().create_execution(submission()).await.unwrap();
+            created += 1;
+        }
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+    }
+    world.counted.calls() - before
+}
+
+#[tokio::test]
+async fn two_hundred_readers_of_events_cost_what_one_does() {
+    let one = waiting_readers(1, 10).await;
+    let many = waiting_readers(200, 10).await;
+    println!("{one} calls for one reader of ten events, {many} for two hundred");
+    assert!(many <= one + 5, "{one} calls for one, {many} for two hundred");
 }

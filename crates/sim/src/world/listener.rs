@@ -3,7 +3,7 @@
 use ff_core::error::Code;
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::{EventFilter, ReadEvents};
+use ff_core::view::ReadEvents;
 
 use super::actor::{Actor, Heard, call};
 use super::board::Phase;
@@ -42,11 +42,15 @@ impl Listener {
     async fn read(&mut self) -> bool {
         let watch = &self.actor.stage.watch;
         let bookmark = self.bookmark.take();
+        let wait = self.actor.luck.choose([0, 0, 2_000]);
         let request = ReadEvents {
             cursor: bookmark.as_ref().map(|(cursor, _)| cursor.clone()),
-            filter: EventFilter::default(),
             limit: Some(self.actor.luck.choose([1, 5, 40])),
-            wait: Duration::ZERO,
+            wait: match self.actor.board.phase() {
+                Phase::Rest => Duration::ZERO,
+                _ => Duration::from_millis(wait),
+            },
+            ..ReadEvents::default()
         };
         match call!(self.actor, events, request).await {
             Heard::Told(events) => {

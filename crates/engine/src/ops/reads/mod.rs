@@ -9,12 +9,14 @@
 //! | `lanes`, `throughput` | list_lanes; what ended lately |
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
+//! | `feed_hub` | the one reader of the feeds for everybody who waits for events |
 //! | `problems` | list_problems |
 //! | `view`, `environment` | what a caller sees of an execution, and what stands around it |
 
 mod environment;
 mod events;
 mod explain;
+mod feed_hub;
 mod get;
 mod history;
 mod lanes;
@@ -38,6 +40,7 @@ pub(crate) use result::get_result;
 pub(crate) use wait::wait_for_end;
 
 pub(crate) use events::feed_grew;
+pub(crate) use feed_hub::FeedHub;
 pub(crate) use history::attempt_in;
 pub(crate) use list::execution_views;
 pub(crate) use throughput::Throughput;

@@ -1,6 +1,8 @@
 //! How far a reader has come in the feed of every partition, in few bytes: every event carries it.
 //!
-//! The latest moment stands first, then how long before it the reader began. Then, for each partition that was read, three
+//! First comes its place among the lines the process remembers: a 1, of which memory, and the number of the next line; or a 0.
+//! Then the latest moment, a 1 if the reader wants nothing of before its beginning or else a 0, and how long before the latest
+//! moment that beginning is. Then, for each partition that was read, three
 //! numbers: how many partitions lie between it and the one before, how long before the latest moment its position is, and the
 //! position's number within its millisecond.
 //! A number is written in groups of seven bits, the lowest first; all but its last byte have the highest bit set.
@@ -13,26 +15,72 @@ use ff_core::time::Timestamp;
 
 /// Where a reader stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Positions {
-    /// When it read its first page: what was dropped since from a feed it has seen nothing of, it missed.
-    began: Timestamp,
+pub(crate) struct Positions {
+    /// Among the lines this process remembers; what it had not seen of them stands after this place.
+    pub(super) place: Option<Place>,
+    beginning: Beginning,
     /// The last line seen of each partition, by its index.
     seen: BTreeMap<u16, FeedPosition>,
 }
 
+/// Which lines of a feed it has seen nothing of a reader wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beginning {
+    /// All that were kept when it read its first page: what was dropped since, it missed.
+    Since(Timestamp),
+    /// Those of this moment and later.
+    From(Timestamp),
+}
+
+/// A place among the lines one process remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Which memory: every process has its own, and forgets it when nobody reads.
+    pub(super) memory: u64,
+    /// The number of the next line.
+    pub(super) next: u64,
+}
+
 impl Positions {
-    /// Those of a reader whose first page was read at this moment.
-    pub(super) const fn beginning(began: Timestamp) -> Self {
+    /// Those of a reader who wants everything, and whose first page was read at this moment.
+    pub(super) const fn since(began: Timestamp) -> Self {
+        Self::beginning(Beginning::Since(began))
+    }
+
+    /// Those of a reader who wants what happened from this moment on.
+    pub(super) const fn from(at: Timestamp) -> Self {
+        Self::beginning(Beginning::From(at))
+    }
+
+    const fn beginning(beginning: Beginning) -> Self {
         Self {
-            began,
+            place: None,
+            beginning,
             seen: BTreeMap::new(),
         }
     }
 
+    /// The same at another place.
+    pub(super) fn at(&self, place: Option<Place>) -> Self {
+        Self { place, ..self.clone() }
+    }
+
     /// Where to go on in the feed of a partition.
     pub(super) fn start_of(&self, partition: Partition) -> FeedStart {
-        let seen = self.seen.get(&partition.index);
-        seen.map_or(FeedStart::Since(self.began), |position| FeedStart::After(*position))
+        match (self.seen.get(&partition.index), self.beginning) {
+            (Some(position), _) => FeedStart::After(*position),
+            (None, Beginning::Since(began)) => FeedStart::Since(began),
+            (None, Beginning::From(at)) => FeedStart::From(at),
+        }
+    }
+
+    /// Whether a line is still to be seen.
+    pub(super) fn lack(&self, partition: Partition, position: FeedPosition) -> bool {
+        match (self.seen.get(&partition.index), self.beginning) {
+            (Some(seen), _) => position > *seen,
+            (None, Beginning::Since(_)) => true,
+            (None, Beginning::From(at)) => position.millis >= at.as_millis(),
+        }
     }
 
     /// A line was seen.
@@ -41,11 +89,23 @@ impl Positions {
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let began = self.began.as_millis();
+        let (is_from, began) = match self.beginning {
+            Beginning::Since(began) => (0, began.as_millis()),
+            Beginning::From(at) => (1, at.as_millis()),
+        };
         let seen = self.seen.values().map(|position| position.millis);
         let latest = seen.fold(began, u64::max);
         let mut bytes = Vec::new();
+        match self.place {
+            None => write(&mut bytes, 0),
+            Some(place) => {
+                write(&mut bytes, 1);
+                write(&mut bytes, place.memory);
+                write(&mut bytes, place.next);
+            }
+        }
         write(&mut bytes, latest);
+        write(&mut bytes, is_from);
         write(&mut bytes, latest - began);
         let mut next_index = 0;
         for (index, position) in &self.seen {
@@ -60,8 +120,22 @@ impl Positions {
     /// `None` when they say something else.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
+        let place = match read(bytes)? {
+            0 => None,
+            1 => Some(Place {
+                memory: read(bytes)?,
+                next: read(bytes)?,
+            }),
+            _ => return None,
+        };
         let latest = read(bytes)?;
+        let is_from = read(bytes)?;
         let began = Timestamp::from_millis(latest.checked_sub(read(bytes)?)?);
+        let beginning = match is_from {
+            0 => Beginning::Since(began),
+            1 => Beginning::From(began),
+            _ => return None,
+        };
         let (mut seen, mut next_index) = (BTreeMap::new(), 0_u64);
         while !bytes.is_empty() {
             let index = next_index.checked_add(read(bytes)?)?;
@@ -72,7 +146,7 @@ impl Positions {
             seen.insert(u16::try_from(index).ok()?, position);
             next_index = index + 1;
         }
-        Some(Self { began, seen })
+        Some(Self { place, beginning, seen })
     }
 }
 
@@ -105,7 +179,7 @@ mod tests {
     use super::*;
 
     fn positions(seen: &[(u16, u64, u64)]) -> Positions {
-        let mut positions = Positions::beginning(Timestamp::from_millis(1_780_000_000_000));
+        let mut positions = Positions::since(Timestamp::from_millis(1_780_000_000_000));
         for (index, millis, sequence) in seen {
             let position = FeedPosition {
                 millis: *millis,
@@ -124,6 +198,14 @@ mod tests {
             positions(&[(0, 0, 0)]),
             positions(&[(3, now, 127), (4, now - 1, 128), (255, 5, u64::MAX)]),
             positions(&[(16_383, u64::MAX, 0)]),
+            Positions::from(Timestamp::from_millis(now)),
+            Positions {
+                place: Some(Place {
+                    memory: u64::MAX,
+                    next: 7,
+                }),
+                ..positions(&[(1, now, 1)])
+            },
         ] {
             assert_eq!(Positions::from_bytes(&seen.to_bytes()), Some(seen));
         }
@@ -144,10 +226,13 @@ mod tests {
         for bad in [
             &b""[..],
             b"\x80",
-            b"\x01",
-            b"\x01\x02",
-            b"\x01\x00\x00",
-            b"\x01\x00\x00\x02\x00",
+            b"\x02\x01\x00\x00",
+            b"\x01\x00",
+            b"\x00\x01",
+            b"\x00\x01\x02\x00",
+            b"\x00\x01\x00\x02",
+            b"\x00\x01\x00\x00\x00",
+            b"\x00\x01\x00\x00\x00\x02\x00",
             &[0xff; 11],
         ] {
             assert_eq!(Positions::from_bytes(bad), None, "{bad:?}");
