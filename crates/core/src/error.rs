@@ -1,11 +1,15 @@
 //! What a caller is told when an operation is refused.
 
+mod help;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use help::Help;
 
 macro_rules! codes {
     ($($status:literal { $($variant:ident => $text:literal),+ $(,)? })+) => {

@@ -14,6 +14,7 @@
 //! | `body` | reading a body that is neither too large nor too slow |
 //! | `routes`, `request`, `problem` | a route per operation, what it takes and how it refuses |
 //! | `events` | what happens, as it happens |
+//! | `openapi`, `docs` | the description of all that, for programs and for people |
 //! | `listen`, `tls`, `patience`, `closing` | connections, how long they may be idle, and their end |
 
 mod access_log;
@@ -21,11 +22,13 @@ mod body;
 mod callers;
 mod closing;
 mod cors;
+mod docs;
 mod events;
 mod front;
 mod guard;
 mod limits;
 mod listen;
+pub mod openapi;
 mod patience;
 mod problem;
 mod request;
@@ -90,6 +93,7 @@ impl Server {
     pub fn router(&self) -> Router {
         Router::new()
             .nest("/v1", routes::routes())
+            .merge(docs::routes())
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(ready))
             .fallback(problem::no_route)

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fabric::{OPERATIONS, Operation};
 use travel::Travel;
+pub use travel::present;
 
 /// Where a schema that has a name stands in the document, before its name.
 pub const NAMED: &str = "#/components/schemas/";

@@ -176,7 +176,7 @@ impl Travel {
 const MAY_BE_ABSENT: &str = "x-may-be-absent";
 
 /// The schema without `null`, if it allows that.
-pub(super) fn present(schema: &Value) -> Option<Value> {
+pub fn present(schema: &Value) -> Option<Value> {
     let mut schema = schema.as_object()?.clone();
     if let Some(types) = schema.get_mut("type").and_then(Value::as_array_mut) {
         let all = types.len();
