@@ -24,11 +24,13 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Regenerate docs/lifecycle.md from the state machine, docs/rest.md from the table of operations, docs/pump.md from that of duties
+# Regenerate docs/lifecycle.md from the state machine, docs/rest.md and openapi.json from the table of operations, docs/errors.md from
+# the codes, docs/pump.md from the table of duties
 pages:
     UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
     UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
     UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::
+    UPDATE_DOCS=1 cargo test -p ff-server --test openapi
 
 # The conformance suite on every backend
 conformance:
@@ -36,7 +38,12 @@ conformance:
 
 # Everything, and besides the whole interface on a Valkey cluster, and more of its primaries killed
 full: test
+    scripts/check-openapi 900
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine --test valkey_faults cluster
+
+# Does a server do what its OpenAPI document says?
+openapi seconds="90":
+    scripts/check-openapi {{seconds}}
 
 # Servers killed, connections cut, slots moved while clients work; prints what each run counted
 faults:

@@ -17,7 +17,7 @@ const VERSION: &str = "1.0";
 const ID_IN_URL: &str = "ExecutionIdInUrl";
 const ID_IN_URL_PATTERN: &str = r"^(\{fp:(0|[1-9][0-9]{0,4})\}|fp:(0|[1-9][0-9]{0,4})):[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
 
-static JSON: LazyLock<Bytes> = LazyLock::new(|| format!("{:#}\n", document()).into());
+static JSON: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
 
 /// `GET /openapi.json`.
 pub(crate) async fn serve() -> impl IntoResponse {
@@ -181,30 +181,34 @@ fn body(takes: &Value) -> Option<Value> {
     Some(json!({ "required": needed, "content": { "application/json": { "schema": schema } } }))
 }
 
+const X_FENCE: &str = "X-Fence";
+const FENCE_HELP: &str = "The lease of a worker that asks: `<execution id> <lease id> <epoch> <attempt id>`.";
+
+fn header(name: &str, description: &str) -> Value {
+    let schema = json!({ "type": "string", "description": description });
+    parameter("header", name, &schema, false)
+}
+
 /// What HTTP takes beside the fields.
 fn headers(operation: &Operation) -> Vec<Value> {
-    let header = |name: &str, description: &str| {
-        json!({ "name": name, "in": "header", "required": false, "description": description,
-            "schema": { "type": "string" } })
-    };
     let mut headers = Vec::new();
     if operation.method == Method::POST {
         headers.push(header("Idempotency-Key", "Makes repeated requests one."));
     }
     if operation.method == Method::GET && matches!(operation.access, Access::RoleOrHolder(_)) {
-        headers.push(header(
-            "X-Fence",
-            "The lease of a worker that asks: `<execution id> <lease id> <epoch> <attempt id>`.",
-        ));
+        headers.push(header(X_FENCE, FENCE_HELP));
     }
     if operation.name == op::deliver_signal.name {
-        headers.push(header(
-            "X-Waitpoint-Token",
-            "The waitpoint's token, unless it is in the body.",
-        ));
+        headers.push(header("X-Waitpoint-Token", "The waitpoint's token, unless it is in the body."));
+    }
+    if FOLLOWED.contains(&operation.name) {
+        headers.push(header("Last-Event-ID", "Goes on after this event."));
     }
     headers
 }
+
+/// Operations that can be answered as server-sent events.
+const FOLLOWED: [&str; 2] = [op::events.name, op::tail_stream.name];
 
 fn json_answer(description: &str, schema: &Value) -> Value {
     json!({ "description": description, "content": { "application/json": { "schema": schema } } })
@@ -232,7 +236,7 @@ fn answers(operation: &Operation, gives: &Gives, schemas: &Map<String, Value>, r
             }
         }
     }
-    if [op::events.name, op::tail_stream.name].contains(&operation.name) {
+    if FOLLOWED.contains(&operation.name) {
         responses["200"]["content"]["text/event-stream"] = json!({ "schema": { "type": "string" } });
     }
 }

@@ -5,7 +5,7 @@ use ff_server::openapi;
 use serde_json::Value;
 
 #[test]
-fn the_committed_document_is_the_one_that_is_served() {
+fn the_committed_document_is_the_one_that_is_made() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
     let made = format!("{:#}\n", openapi::document());
     if std::env::var_os("UPDATE_DOCS").is_some() {

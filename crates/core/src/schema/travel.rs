@@ -43,11 +43,10 @@ impl Travel {
     pub(super) fn schema(&mut self, raw: &Value) -> Value {
         match raw {
             Value::Object(raw) if raw.contains_key("properties") => self.object(raw),
-            Value::Object(raw) => Value::Object(
-                raw.iter()
-                    .map(|(key, value)| (key.clone(), self.part(key, value)))
-                    .collect(),
-            ),
+            Value::Object(raw) => match words(raw) {
+                Some(words) => words,
+                None => raw.iter().map(|(key, value)| (key.clone(), self.part(key, value))).collect(),
+            },
             Value::Array(items) => items.iter().map(|item| self.schema(item)).collect(),
             other => other.clone(),
         }
@@ -170,6 +169,21 @@ impl Travel {
             None => (self.schema(raw), is_required),
         }
     }
+}
+
+/// An enum of words that say nothing about themselves: a list of them will do.
+fn words(raw: &Object) -> Option<Value> {
+    let variants = raw.get("oneOf")?.as_array()?;
+    let bare = |variant: &Value| {
+        let word = variant.get("const")?.as_str()?;
+        (variant.get("description")? == format!("`{word}`").as_str()).then(|| word.to_owned())
+    };
+    let words: Vec<String> = variants.iter().map(bare).collect::<Option<_>>()?;
+    let mut schema = raw.clone();
+    schema.remove("oneOf");
+    schema.insert("type".to_owned(), "string".into());
+    schema.insert("enum".to_owned(), words.into());
+    Some(Value::Object(schema))
 }
 
 /// On a group of fields of a command: all of them may be missing.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use boon::{Compiler, SchemaIndex, Schemas};
-use ff_core::fabric::Operation;
+use ff_core::fabric::{Operation, op};
 use ff_core::schema::{Gives, interface};
 use serde_json::{Map, Value, json};
 
@@ -55,9 +55,28 @@ pub(crate) fn given(operation: &Operation, json: &[u8]) {
     check(operation, json, &COMPILED.gives);
 }
 
+/// Whether the answer to a batch says that an item was refused for its form.
+pub(crate) fn refuses_an_item(json: &[u8]) -> bool {
+    json.windows(BAD_REQUEST.len()).any(|bytes| bytes == BAD_REQUEST)
+}
+
+const BAD_REQUEST: &[u8] = br#""status":400"#;
+
 fn check(operation: &Operation, json: &[u8], schemas: &BTreeMap<&'static str, SchemaIndex>) {
     let value: Value = serde_json::from_slice(json).unwrap();
     if let Err(error) = COMPILED.schemas.validate(&value, schemas[operation.name]) {
         panic!("{}: {value:#}\nis not as its schema says: {error:#}", operation.name);
     }
+}
+
+#[test]
+#[should_panic(expected = "is not as its schema says")]
+fn what_is_missing_is_noticed() {
+    taken(&op::cancel_execution, b"{}");
+}
+
+#[test]
+#[should_panic(expected = "is not as its schema says")]
+fn a_status_nobody_knows_is_noticed() {
+    given(&op::cancel_execution, br#"{"status":"perhaps"}"#);
 }
