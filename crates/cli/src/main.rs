@@ -4,6 +4,7 @@ mod bench;
 mod config;
 mod dev;
 mod key;
+mod log;
 mod open;
 mod say;
 mod serve;
@@ -17,6 +18,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Arguments {
+    /// How lines of the log look. FF_LOG says how much is logged
+    #[arg(long, env = "FF_LOG_FORMAT", global = true, value_enum, default_value_t)]
+    log_format: log::Format,
     #[command(subcommand)]
     command: Command,
 }
@@ -35,18 +39,17 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    let filter = tracing_subscriber::EnvFilter::try_from_env("FF_LOG").unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    // Before the runtime: an exporter must not begin inside of one.
+    let logs = log::begin(arguments.log_format, "warn")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         match arguments.command {
             Command::Serve(arguments) => serve::run(arguments).await,
             Command::Key(arguments) => key::run(arguments).await,
             Command::Dev(arguments) => dev::run(arguments).await,
             Command::Bench(arguments) => bench::run(arguments).await,
         }
-    })
+    });
+    logs.end();
+    ended
 }

@@ -7,6 +7,7 @@ use crate::error::{Code, Rejection};
 use crate::fabric::{Access, Operation};
 use crate::name::Namespace;
 use crate::record::Actor;
+use crate::trace::TraceParent;
 
 /// Who asks. A caller bound to a namespace sees nothing of any other: there, every id is an unknown one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Caller {
     pub namespace: Option<Namespace>,
     /// The lease it shows with this request: what it asks for is then asked for as the holder of that lease.
     pub held: Option<Holder>,
+    /// The trace that this request is part of: what is submitted carries it on.
+    pub trace: Option<TraceParent>,
 }
 
 /// What a caller may do. Each role contains the one before it; an operator may also do what a worker does.
@@ -71,6 +74,7 @@ impl Caller {
             role: Role::Admin,
             namespace: None,
             held: None,
+            trace: None,
         }
     }
 

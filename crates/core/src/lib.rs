@@ -27,5 +27,6 @@ pub mod schema;
 pub mod state;
 pub mod time;
 pub mod token;
+pub mod trace;
 pub mod view;
 pub mod wire;

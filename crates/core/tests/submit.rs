@@ -11,6 +11,7 @@ use ff_core::command::lease::Holder;
 use ff_core::command::submit::{CreateExecution, Created, DependsOn, LaneState};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{AttemptId, ExecutionId, FlowId, LeaseId};
+use ff_core::limits::TAGS_MAX;
 use ff_core::machine::step::Write;
 use ff_core::machine::submit::{Known, content_digest, create};
 use ff_core::machine::{Context, Draft, Settings, Step};
@@ -23,6 +24,7 @@ use ff_core::record::{
 };
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::{Duration, Timestamp};
+use ff_core::trace::{TRACE_TAG, TraceParent};
 use running::{MINUTE, SECOND, code, policy};
 use serde_json::json;
 use support::{START, submission};
@@ -583,4 +585,45 @@ fn dependencies_hold_a_member_back_and_fix_their_policy() {
     let held = execution.dependencies.clone().unwrap();
     assert_eq!((held.fixed, held.waiting, held.unsatisfied), (true, true, 2));
     assert_eq!(public_state(&execution), PublicState::WaitingChildren);
+}
+
+#[test]
+fn a_submission_carries_the_trace_it_came_in() {
+    let trace = |text| Context {
+        trace: Some(TraceParent::parse(text).unwrap()),
+        ..at(START)
+    };
+    let first = trace("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    let second = trace("00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01");
+    let tags_of = |command: &CreateExecution, context: &Context| {
+        let step = create(command, ID, Known::default(), context).unwrap();
+        step.draft.execution(ID).unwrap().clone()
+    };
+    let execution = tags_of(&plain(), &first);
+    assert_eq!(execution.tags[TRACE_TAG], first.trace.as_ref().unwrap().as_str());
+    assert!(!tags_of(&plain(), &at(START)).tags.contains_key(TRACE_TAG));
+
+    let known = Known {
+        existing: Some(&execution),
+        ..Known::default()
+    };
+    let repeated = create(&plain(), ID, known, &second).unwrap().outcome;
+    let duplicate = Created::Duplicate {
+        execution_id: ID,
+        content_differs: false,
+    };
+    assert_eq!(repeated, duplicate, "a repetition comes in another trace");
+
+    let own = CreateExecution {
+        tags: [(TRACE_TAG.to_owned(), "its own".to_owned())].into(),
+        ..plain()
+    };
+    assert_eq!(tags_of(&own, &first).tags[TRACE_TAG], "its own");
+    let full = CreateExecution {
+        tags: (0..TAGS_MAX)
+            .map(|number| (format!("tag{number}"), String::new()))
+            .collect(),
+        ..plain()
+    };
+    assert_eq!(tags_of(&full, &first).tags.len(), TAGS_MAX);
 }

@@ -105,6 +105,7 @@ impl Engine {
             dice: mint::dice(self.host()),
             actor: self.caller.actor.clone(),
             gate: None,
+            trace: self.caller.trace.clone(),
             settings: self.shared.config.rules,
         }
     }

@@ -43,7 +43,8 @@ impl Line {
 
     /// What everything that is logged meanwhile stands in.
     pub(crate) fn span(&self) -> tracing::Span {
-        tracing::info_span!("request", request_id = self.request_id, route = self.route)
+        let trace_id = tracing::field::Empty;
+        tracing::info_span!("request", request_id = self.request_id, route = self.route, trace_id)
     }
 
     pub(crate) fn asked_by(&mut self, caller: &Caller) {

@@ -11,15 +11,19 @@ use crate::access_log::Line;
 use crate::problem::Problem;
 use crate::request_id::{HEADER, RequestId};
 use crate::route::Route;
-use crate::{Server, callers, cors, guard, problem};
+use crate::{Server, callers, cors, guard, problem, trace};
 
 /// In: name the request, look who asks and whether they may now. Out: name the answer and leave a line.
 pub(crate) async fn front(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+    let counted = server.metrics.begin(&request);
     let id = RequestId::of(request.headers());
     let mut line = Line::begin(&request, &id);
     let origin = cors::named_origin(&server.settings, request.headers());
     request.extensions_mut().insert(id.clone());
     let span = line.span();
+    trace::of(request.headers())
+        .iter()
+        .for_each(|trace| trace::join(&span, trace));
     let answer = async {
         if let Some(answer) = origin.as_ref().and_then(|_| cors::preflight(&request)) {
             return answer;
@@ -41,6 +45,7 @@ pub(crate) async fn front(State(server): State<Server>, mut request: Request, ne
         cors::allow(origin, headers);
     }
     span.in_scope(|| line.end(&response));
+    counted.answered(response.status());
     server.closing.cut(response)
 }
 
@@ -53,7 +58,8 @@ async fn admit(server: &Server, request: &mut Request, line: &mut Line) -> Resul
     let Some(route) = Route::of(request) else {
         return Ok(());
     };
-    let caller = callers::identify(server, keyless, route, request.headers()).await?;
+    let mut caller = callers::identify(server, keyless, route, request.headers()).await?;
+    caller.trace = trace::of(request.headers());
     line.asked_by(&caller);
     server.limits.request(&caller)?;
     request.extensions_mut().insert(caller);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `front` | what every request passes on its way in and out, in order |
 //! | `request_id`, `access_log` | the name of a request, and the line it leaves |
+//! | `metrics`, `trace` | what is counted of requests, and which trace they are part of |
 //! | `cors`, `guard` | which web pages may ask |
 //! | `callers` | whose key it is |
 //! | `limits` | how much one key may ask for at once |
@@ -28,6 +29,7 @@ mod front;
 mod guard;
 mod limits;
 mod listen;
+mod metrics;
 pub mod openapi;
 mod patience;
 mod problem;
@@ -37,6 +39,7 @@ mod route;
 mod routes;
 mod settings;
 mod tls;
+mod trace;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -52,11 +55,13 @@ use ff_engine::Engine;
 
 use crate::closing::Closing;
 use crate::limits::Limits;
+use crate::metrics::HttpCounts;
 use crate::problem::Answer;
 
 pub use callers::refuse_open_address;
 pub use guard::LOOPBACK_NAMES;
 pub use listen::serve;
+pub use metrics::HTTP_METRICS;
 pub use request_id::RequestId;
 pub use settings::Settings;
 pub use tls::Tls;
@@ -66,6 +71,7 @@ pub use tls::Tls;
 pub struct Server {
     pub(crate) engine: Engine,
     pub(crate) limits: Limits,
+    pub(crate) metrics: HttpCounts,
     pub(crate) settings: Arc<Settings>,
     /// Whether a key was ever seen: what is believed while the store cannot be asked.
     pub(crate) had_keys: Arc<AtomicBool>,
@@ -78,6 +84,7 @@ impl Server {
         Self {
             engine,
             limits: Limits::new(&settings),
+            metrics: HttpCounts::default(),
             settings: Arc::new(settings),
             had_keys: Arc::default(),
             closing: Closing::default(),
@@ -96,6 +103,7 @@ impl Server {
             .merge(docs::routes())
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(ready))
+            .route(route::METRICS, get(metrics::scrape))
             .fallback(problem::no_route)
             .method_not_allowed_fallback(problem::no_method)
             .layer(from_fn_with_state(self.clone(), front::front))

@@ -63,6 +63,16 @@ impl Limits {
         self.0.streams.take(key_of(caller), "streams")
     }
 
+    /// Requests that wait.
+    pub(crate) fn parked(&self) -> u64 {
+        self.0.parked.taken().in_all as u64
+    }
+
+    /// Streams that are open.
+    pub(crate) fn streams(&self) -> u64 {
+        self.0.streams.taken().in_all as u64
+    }
+
     /// Counts a request, and refuses it when its key asks too often.
     pub(crate) fn request(&self, caller: &Caller) -> Result<(), Rejection> {
         let Some(requests) = &self.0.requests else {

@@ -2,6 +2,7 @@
 
 use crate::record::{Actor, GateState};
 use crate::time::{Duration, Timestamp};
+use crate::trace::TraceParent;
 
 /// Time, luck, the caller and the surroundings of one decision.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct Context {
     pub actor: Actor,
     /// The gate of the execution's flow as it was loaded with the execution; `None` for a solo execution.
     pub gate: Option<GateState>,
+    /// The trace the request is part of.
+    pub trace: Option<TraceParent>,
     /// The engine's settings.
     pub settings: Settings,
 }
@@ -44,6 +47,7 @@ impl Context {
             dice: 0,
             actor: Actor::Engine,
             gate: None,
+            trace: None,
             settings: Settings::default(),
         }
     }

@@ -15,7 +15,8 @@ use crate::record::{
     IdempotencyScope, NextClaim, Phase, Record, ReportLog, RequestLog, Runnable, SubmissionKeyRecord, Tags,
 };
 use crate::state::public_state;
-use crate::time::{Timestamp, earliest};
+use crate::time::earliest;
+use crate::trace::{TRACE_TAG, TraceParent};
 
 /// What was loaded for a submission.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +47,7 @@ pub fn create(
     if !known.lane.accepts() {
         return Err(Code::LaneNotAccepting.because(format!("lane {} takes no new work", command.lane_id)));
     }
-    let execution = new_execution(command, id, content_digest, context.now);
+    let execution = new_execution(command, id, content_digest, context);
     let mut draft = Draft {
         limits_queues: true,
         ..Draft::default()
@@ -194,7 +195,21 @@ fn submission_key(command: &CreateExecution, execution: &Execution) -> Option<Su
     })
 }
 
-fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: String, now: Timestamp) -> Execution {
+/// The tags of a submission with the trace it came in. It is not part of what was submitted: a repetition comes in another
+/// trace. A trace the submission names itself, or for which there is no room, stays as it is.
+fn traced(tags: &Tags, trace: Option<&TraceParent>) -> Tags {
+    let mut tags = tags.clone();
+    if let Some(trace) = trace
+        && !tags.contains_key(TRACE_TAG)
+        && tags.len() < limits::TAGS_MAX
+    {
+        tags.insert(TRACE_TAG.to_owned(), trace.as_str().to_owned());
+    }
+    tags
+}
+
+fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: String, context: &Context) -> Execution {
+    let now = context.now;
     let policy = &command.policy;
     let relative = policy
         .timeout_policy
@@ -222,7 +237,7 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
             input_bytes: command.input.len() as u64,
         }),
         priority: command.priority,
-        tags: Arc::new(command.tags.clone()),
+        tags: Arc::new(traced(&command.tags, context.trace.as_ref())),
         updated_at: now,
         deadline_at: earliest([relative.map(|relative| now + relative), command.execution_deadline_at]),
         phase: Phase::Runnable(Runnable {

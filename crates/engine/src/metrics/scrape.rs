@@ -9,12 +9,16 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
 use super::calls::{CALLS, CONFLICTS, FAILURES};
+use super::metric::Metric;
 use super::pump::DutyOutcome;
 use super::survey::{Reading, Survey, survey};
 use super::table;
 use super::tally::{OTHERS, OUTCOMES, Tally};
 use crate::engine::Engine;
 use crate::pump::{Duty, failing_items};
+
+/// One of the counters of a tally.
+type Value = fn(&Tally) -> u64;
 
 /// Lanes that are told apart; the others are summed.
 const LANES_MAX: usize = 1_000;
@@ -125,7 +129,7 @@ impl Scrape {
 
     fn happenings(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let tallies = self.engine.shared.metrics.tallies.list(self.only());
-        let counters: [(_, fn(&Tally) -> u64); 5] = [
+        let counters: [(&'static Metric, Value); 5] = [
             (&table::SUBMITTED, |tally| tally.submitted.load(Ordering::Relaxed)),
             (&table::RETRIES, |tally| tally.retries.load(Ordering::Relaxed)),
             (&table::LEASE_EXPIRIES, |tally| {
