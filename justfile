@@ -31,14 +31,20 @@ pages:
     UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
     UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::
     UPDATE_DOCS=1 cargo test -p ff-server --test openapi
+# Regenerate docs/lifecycle.md from the state machine, docs/rest.md from the table of operations, docs/pump.md from that of duties, docs/metrics.md from that of metrics
+pages:
+    UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
+    UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
+    UPDATE_DOCS=1 cargo test -p ff-server --test metrics page
 
 # The conformance suite on every backend
 conformance:
     cargo test -p ff-backend -p ff-backend-sqlite -p ff-backend-valkey
 
-# Everything, and besides the whole interface on a Valkey cluster, and more of its primaries killed
+# Everything, and besides the binary with every feature, the whole interface on a Valkey cluster, and more of its primaries killed
 full: test
     scripts/check-openapi 900
+    cargo clippy -p ff-cli --all-features --locked -- -D warnings
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine --test valkey_faults cluster
 
 # Does a server do what its OpenAPI document says?

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 pub(crate) fn checkpoint(connection: &Connection) {
     let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     if let Err(error) = done {
-        tracing::warn!("the log could not be checkpointed: {error}");
+        tracing::warn!(%error, "the log of the store could not be moved into its file; it grows until it can");
     }
 }
 

@@ -177,7 +177,7 @@ impl WriterThread {
     fn commit(&mut self, jobs: Vec<Job>) {
         if let Some(why) = &self.stopped {
             // Dropping the jobs tells their callers that nothing was done.
-            tracing::error!(jobs = jobs.len(), "writes refused: {why}");
+            tracing::error!(jobs = jobs.len(), %why, "writes are refused until the store is opened anew");
             return;
         }
         let mut answers = Vec::with_capacity(jobs.len());
@@ -222,7 +222,7 @@ impl WriterThread {
     /// Nothing of the batch was done, and everybody in it is told so. Who made it fail has its answer; the others did nothing
     /// wrong and may try again.
     fn roll_back(&mut self, answers: Vec<Answer>, why: &str) {
-        tracing::error!("a batch failed and was rolled back: {why}");
+        tracing::error!(%why, "a batch of writes failed and was rolled back");
         if self.connection.execute_batch("ROLLBACK").is_err() {
             self.stopped = Some(why.to_owned());
         }
@@ -238,7 +238,7 @@ impl WriterThread {
     /// stops writing until it is opened anew.
     fn lose(&mut self, answers: Vec<Answer>, error: &rusqlite::Error) {
         let why = format!("a commit failed and the store stopped writing: {error}");
-        tracing::error!("{why}");
+        tracing::error!(%error, "a commit failed and the store stopped writing; restart to open it anew");
         self.stopped = Some(why.clone());
         // A failing rollback changes nothing: the store writes no more.
         let _ = self.connection.execute_batch("ROLLBACK");

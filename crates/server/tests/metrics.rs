@@ -69,7 +69,7 @@ async fn a_trace_goes_from_the_request_to_the_tags_of_the_execution() {
     let headers = [JSON, ("traceparent", trace)];
     let submission = r#"{"execution_kind":"k","input":1}"#;
     ask(&server, "POST", "/v1/executions", &headers, submission).await;
-    let batch = format!(r#"{{"items":[{submission}]}}"#);
+    let batch = format!(r#"{{"executions":[{submission}]}}"#);
     let (_, said) = ask(&server, "POST", "/v1/executions/batch", &headers, &batch).await;
     let claim = r#"{"worker_id":"w","lanes":["default"],"max":2}"#;
     let (status, tasks) = ask(&server, "POST", "/v1/workers/w-1/tasks", &[JSON], claim).await;
