@@ -24,18 +24,13 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Regenerate docs/lifecycle.md from the state machine, docs/rest.md and openapi.json from the table of operations, docs/errors.md from
-# the codes, docs/pump.md from the table of duties
+# Rewrite the pages that are printed: from the state machine, the tables of operations, codes, duties, metrics and settings
 pages:
     UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
     UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
-    UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::
     UPDATE_DOCS=1 cargo test -p ff-server --test openapi
-# Regenerate docs/lifecycle.md from the state machine, docs/rest.md from the table of operations, docs/pump.md from that of duties, docs/metrics.md from that of metrics
-pages:
-    UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
-    UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
     UPDATE_DOCS=1 cargo test -p ff-server --test metrics page
+    UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::
 
 # The conformance suite on every backend
 conformance:

@@ -199,7 +199,10 @@ fn headers(operation: &Operation) -> Vec<Value> {
         headers.push(header(X_FENCE, FENCE_HELP));
     }
     if operation.name == op::deliver_signal.name {
-        headers.push(header("X-Waitpoint-Token", "The waitpoint's token, unless it is in the body."));
+        headers.push(header(
+            "X-Waitpoint-Token",
+            "The waitpoint's token, unless it is in the body.",
+        ));
     }
     if FOLLOWED.contains(&operation.name) {
         headers.push(header("Last-Event-ID", "Goes on after this event."));

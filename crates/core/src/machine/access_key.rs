@@ -52,7 +52,7 @@ pub fn caller(key: &AccessKeyRecord, now: Timestamp) -> Option<Caller> {
         actor: Actor::Client(key.name.clone()),
         role: key.role,
         namespace: key.namespace.clone(),
-        held: None,
+        ..Caller::local()
     })
 }
 

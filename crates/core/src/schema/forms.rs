@@ -11,6 +11,8 @@ use crate::command::suspend::Suspend;
 use crate::error::{Code, Rejection};
 use crate::fabric::{On, Target};
 use crate::payload::Payload;
+use crate::time::Timestamp;
+use crate::view::EventsFrom;
 
 /// Only fields marked as bytes hold a payload, and those are spelled out where they stand.
 impl JsonSchema for Payload {
@@ -71,6 +73,20 @@ impl JsonSchema for Finish {
             })
         });
         json_schema!({ "oneOf": variants })
+    }
+}
+
+impl JsonSchema for EventsFrom {
+    fn schema_name() -> Cow<'static, str> {
+        "EventsFrom".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let moment = generator.subschema_for::<Timestamp>();
+        json_schema!({
+            "description": "Where a reader of events begins: with the oldest kept, with what happens now, or at a moment.",
+            "oneOf": [{ "enum": ["oldest", "now"] }, moment],
+        })
     }
 }
 

@@ -45,7 +45,10 @@ impl Travel {
             Value::Object(raw) if raw.contains_key("properties") => self.object(raw),
             Value::Object(raw) => match words(raw) {
                 Some(words) => words,
-                None => raw.iter().map(|(key, value)| (key.clone(), self.part(key, value))).collect(),
+                None => raw
+                    .iter()
+                    .map(|(key, value)| (key.clone(), self.part(key, value)))
+                    .collect(),
             },
             Value::Array(items) => items.iter().map(|item| self.schema(item)).collect(),
             other => other.clone(),

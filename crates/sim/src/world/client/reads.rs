@@ -87,6 +87,7 @@ impl Actor {
             },
             limit: Some(20),
             wait: Duration::from_millis(self.luck.below(1_000)),
+            ..ReadEvents::default()
         };
         if let Some(events) = call!(self, events, request).await.told() {
             self.board.known().cursors.push(events.next);
