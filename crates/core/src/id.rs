@@ -127,7 +127,8 @@ impl fmt::Debug for LeaseId {
     }
 }
 
-/// Names an execution and the partition it lives in: `{fp:N}:<uuid>`.
+/// Names an execution and the partition it lives in: `{fp:N}:<uuid>`. It may be given as `fp:N:<uuid>`, which needs no quoting in
+/// a path or a shell; what is told is always the one form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "schema",
@@ -162,11 +163,10 @@ impl FromStr for ExecutionId {
 
     fn from_str(text: &str) -> Result<Self, Rejection> {
         let invalid = || Code::InvalidId.because(format!("execution id must look like {{fp:N}}:<uuid>, got {text:?}"));
-        let (index, uuid) = text
-            .strip_prefix("{fp:")
-            .and_then(|rest| rest.split_once("}:"))
-            .ok_or_else(invalid)?;
-        // One spelling per id: no sign, no leading zero, no braces or upper case in the uuid.
+        let canonical = || text.strip_prefix("{fp:")?.split_once("}:");
+        let unquoted = || text.strip_prefix("fp:")?.split_once(':');
+        let (index, uuid) = canonical().or_else(unquoted).ok_or_else(invalid)?;
+        // One spelling of each part: no sign, no leading zero, no braces or upper case in the uuid.
         let partition = index.parse::<u16>().map_err(|_| invalid())?;
         if partition.to_string() != index {
             return Err(invalid());
@@ -222,7 +222,13 @@ mod tests {
     }
 
     #[test]
-    fn an_execution_id_has_exactly_one_spelling() {
+    fn an_execution_id_may_be_given_without_braces() {
+        let id: ExecutionId = format!("fp:17:{UUID}").parse().unwrap();
+        assert_eq!(id.to_string(), format!("{{fp:17}}:{UUID}"));
+    }
+
+    #[test]
+    fn an_execution_id_has_no_other_spelling() {
         let upper = UUID.to_uppercase();
         for bad in [
             UUID.to_owned(),
@@ -232,6 +238,10 @@ mod tests {
             format!("{{fp:01}}:{UUID}"),
             format!("{{fp:65536}}:{UUID}"),
             format!("{{b:1}}:{UUID}"),
+            format!("fp:01:{UUID}"),
+            format!("fp:1}}:{UUID}"),
+            format!("{{fp:1:{UUID}"),
+            format!("fp:{UUID}"),
             format!("{{fp:1}}:{upper}"),
             format!("{{fp:1}}:{{{UUID}}}"),
             format!("{{fp:1}}:{UUID} "),

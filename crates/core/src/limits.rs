@@ -118,6 +118,8 @@ pub const EVENTS_BATCH_MAX: Duration = Duration::from_secs(5);
 /// Most events that are answered at once when they are collected.
 pub const EVENTS_PER_BATCH_MAX: usize = 200;
 
+/// How deep JSON may nest, in a request and where a payload is shown as the JSON it is. Readers have limits of their own.
+pub const JSON_DEPTH_MAX: usize = 128;
 /// Largest body of a request that holds names and numbers, or a frame.
 pub const BODY_SMALL_BYTES_MAX: usize = 128 * 1024;
 /// Largest body of a request that ends a lease.

@@ -72,7 +72,8 @@ pub struct ReadStream {
 pub struct TailStream {
     /// The last frame seen, exclusive; absent: from the beginning.
     pub after: Option<FrameId>,
-    /// How long to wait for one, at most 30 s; zero or absent looks and answers.
+    /// How long to wait for one, at most 30 s; zero or absent looks and answers. The attempt that would be the next one is
+    /// waited for, too.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
     /// At most this many, at least 1; absent: 50, at most 1,000.

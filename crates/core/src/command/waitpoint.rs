@@ -9,7 +9,7 @@ use crate::id::{SignalId, SuspensionId, WaitpointId};
 use crate::name::{Kid, RequestId, SignalName, WaitpointKey};
 use crate::record::Fence;
 use crate::time::{Duration, Timestamp};
-use crate::token::WaitpointToken;
+use crate::token::{CallbackPath, WaitpointToken};
 use crate::wire;
 
 /// Hands out a waitpoint before suspending, so that a callback can be given away.
@@ -55,6 +55,8 @@ pub struct IssuedWaitpoint {
     /// What a signal to it must show. A secret: give it only to who may send signals.
     #[serde(rename = "waitpoint_token")]
     pub token: WaitpointToken,
+    /// Where whoever can only POST sends a signal named `callback`. It holds the token, so it is as secret.
+    pub callback_path: CallbackPath,
 }
 
 /// What became of a suspend, with the tokens of its waitpoints.

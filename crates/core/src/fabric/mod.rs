@@ -23,8 +23,11 @@ use crate::caller::{Caller, Role};
 use crate::error::Rejection;
 
 pub use on::{OfBudget, OfExecution, OfFlow, OfQuotaPolicy, On, Target};
-pub use operation::{Access, Body, Call, Method, Operation, Reply};
+pub use operation::{Access, Body, Call, Method, Operation, Reply, path_fields};
 pub use remote::Transport;
+
+/// What the paths of operations stand below.
+pub const BASE_PATH: &str = "/v1";
 
 /// The answer to an operation.
 pub type Result<T> = std::result::Result<T, Rejection>;

@@ -86,6 +86,8 @@ impl Method {
 pub enum Access {
     /// Whoever shows what the operation itself asks for.
     Anyone,
+    /// Whoever has a key, whatever its role.
+    AnyRole,
     /// Whoever has this role.
     Role(Role),
     /// Whoever has this role, and a worker that holds a lease on what it is about.
@@ -103,6 +105,10 @@ pub enum Body {
     Finish,
     /// A signal with its payload.
     Signal,
+    /// Nothing but an input, as it is.
+    Input,
+    /// Nothing but the payload of a signal, as it is.
+    Callback,
     /// A frame.
     Frame,
     /// Many things at once.
@@ -118,6 +124,8 @@ impl Body {
             Body::Submission => payload_bytes_max / 3 * 4 + limits::BODY_SMALL_BYTES_MAX,
             Body::Finish => limits::BODY_FINISH_BYTES_MAX,
             Body::Signal => limits::BODY_SIGNAL_BYTES_MAX,
+            Body::Input => payload_bytes_max,
+            Body::Callback => limits::SIGNAL_PAYLOAD_BYTES_MAX,
             Body::Batch => limits::BODY_BATCH_BYTES_MAX,
         }
     }
@@ -134,9 +142,14 @@ impl Operation {
 
     /// The fields that stand in its path, in their order.
     pub fn path_fields(&self) -> impl Iterator<Item = &'static str> {
-        let parts = self.path.split('/');
-        parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        path_fields(self.path)
     }
+}
+
+/// The fields that stand in a path, in their order.
+pub fn path_fields(path: &'static str) -> impl Iterator<Item = &'static str> {
+    let parts = path.split('/');
+    parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
 impl fmt::Debug for Operation {

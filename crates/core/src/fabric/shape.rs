@@ -59,13 +59,9 @@ macro_rules! read_argument {
     ((on $id:ty, $command:ty), $fields:expr) => {
         $crate::wire::read::<$crate::fabric::On<$id, $command>>($fields, $crate::wire::Unknown::Refused)?
     };
-    ((many $name:ident: $command:ty), $fields:expr) => {{
-        #[derive(serde::Deserialize)]
-        struct Many {
-            $name: Vec<$command>,
-        }
-        $crate::wire::read::<Many>($fields, $crate::wire::Unknown::Refused)?.$name
-    }};
+    ((many $name:ident: $command:ty), $fields:expr) => {
+        $crate::wire::read_many::<$command>($fields, stringify!($name))?
+    };
     (($command:ty), $fields:expr) => {
         $crate::wire::read::<$command>($fields, $crate::wire::Unknown::Refused)?
     };

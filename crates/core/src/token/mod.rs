@@ -4,12 +4,14 @@
 //! check that would refuse a forged one, with the same answer.
 
 mod access_key;
+mod callback;
 mod cursor;
 mod envelope;
 mod grant;
 mod waitpoint;
 
 pub use access_key::AccessKey;
+pub use callback::{Callback, CallbackPath};
 pub use cursor::SignedCursor;
 pub use grant::{GrantClaims, GrantHolder, GrantRefusal, SignedGrant};
 pub use waitpoint::{WaitpointClaims, WaitpointToken};

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
+use super::depth;
 use super::fault::Fault;
 use crate::name::ContentType;
 use crate::payload::Payload;
@@ -59,15 +60,21 @@ pub(super) enum Form {
 /// JSON that would come back byte for byte stands as it is; everything else in base64.
 pub(super) fn form(bytes: &[u8], content_type: &str) -> Form {
     let is_json = content_type == "application/json" || content_type.ends_with("+json");
-    let as_it_is = || {
-        let text = std::str::from_utf8(bytes).ok()?;
-        let value = RawValue::from_string(text.to_owned()).ok()?;
-        (value.get() == text).then_some(value)
-    };
-    match is_json.then(as_it_is).flatten() {
+    match is_json.then(|| as_it_is(bytes)).flatten() {
         Some(value) => Form::Json(value),
         None => Form::Base64(STANDARD.encode(bytes)),
     }
+}
+
+fn as_it_is(bytes: &[u8]) -> Option<Box<RawValue>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let value = RawValue::from_string(text.to_owned()).ok()?;
+    (value.get() == text && depth::fits(bytes)).then_some(value)
+}
+
+/// Whether bytes are one JSON value that everybody can read.
+pub fn is_json(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<&RawValue>(bytes).is_ok() && depth::fits(bytes)
 }
 
 /// What a reader takes the bytes for when no type is given.

@@ -1,12 +1,14 @@
 //! The named values of a request or reply, before anybody knows what they mean.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::depth;
 use super::fault::Fault;
 
 /// More fields than any command has: whoever sends many does not make us compare them all.
@@ -18,6 +20,8 @@ const REPEATED_MAX: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 pub struct Fields<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
+    /// Values for fields that were not given.
+    offers: Vec<(&'static str, String)>,
 }
 
 /// One value as it was sent.
@@ -40,6 +44,7 @@ impl<'a> Fields<'a> {
     /// The members of a JSON object.
     pub fn of_json(json: &'a [u8]) -> Result<Self, Fault> {
         let text = std::str::from_utf8(json).map_err(|_| Fault::new("the body is not UTF-8 text"))?;
+        depth::check(text)?;
         Self::of_object(text)
     }
 
@@ -78,6 +83,33 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
+    /// Offers a value for a field, in case it is known and was not given.
+    pub fn offer(&mut self, name: &'static str, text: impl Into<String>) {
+        self.offers.push((name, text.into()));
+    }
+
+    /// The value of this name as the text it would have in a path or query, left where it is.
+    pub fn text(&self, name: &str) -> Result<Option<Cow<'_, str>>, Fault> {
+        let given = self.entries.iter().find(|(known, _)| known == name);
+        match given.map(|(_, given)| given) {
+            None => Ok(None),
+            Some(Given::Text(text)) => Ok(Some(Cow::Borrowed(text))),
+            Some(Given::Texts(_)) => Err(given_twice().under(name)),
+            Some(Given::Json(value)) => Ok(Some(Cow::Owned(plain(value)?))),
+        }
+    }
+
+    /// What is offered to an item of a list: the same, told apart from what the others are offered.
+    pub(super) fn offers_to_item(&self, index: usize) -> Vec<(&'static str, String)> {
+        let offers = self.offers.iter();
+        offers.map(|(name, text)| (*name, format!("{text}/{index}"))).collect()
+    }
+
+    pub(super) fn with_offers(mut self, offers: Vec<(&'static str, String)>) -> Self {
+        self.offers = offers;
+        self
+    }
+
     fn known(&mut self, name: &str) -> Option<&mut Given<'a>> {
         let mut entries = self.entries.iter_mut();
         entries.find(|(known, _)| known == name).map(|(_, given)| given)
@@ -107,8 +139,11 @@ impl<'a> Fields<'a> {
 
     /// Takes the value of this name out.
     pub(super) fn take(&mut self, name: &str) -> Option<Given<'a>> {
-        let at = self.entries.iter().position(|(known, _)| known == name)?;
-        Some(self.entries.remove(at).1)
+        if let Some(at) = self.entries.iter().position(|(known, _)| known == name) {
+            return Some(self.entries.remove(at).1);
+        }
+        let at = self.offers.iter().position(|(offered, _)| *offered == name)?;
+        Some(Given::Text(self.offers.remove(at).1.into()))
     }
 
     /// Takes out a value as the text it would have in a path or query: a JSON string without its quotes.
@@ -178,6 +213,17 @@ fn malformed(error: &serde_json::Error) -> Fault {
 
 /// The members of an object in their order, their values untouched.
 pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl Members<'_> {
+    /// Refuses a name that stands there twice: one of the two would be lost.
+    pub(super) fn check_distinct(&self) -> Result<(), Fault> {
+        let mut names = HashSet::with_capacity(self.0.len());
+        match self.0.iter().find(|(name, _)| !names.insert(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(given_twice().under(name)),
+        }
+    }
+}
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

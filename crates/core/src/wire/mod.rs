@@ -9,8 +9,10 @@
 //! * A request with a field nobody knows is refused and told the nearest name there is; in a reply such a field is ignored,
 //!   and in a store it is carried along. That is the reader's choice, so the same type serves all three.
 //! * A fault says where it is, as a JSON pointer.
+//! * What the surroundings of a request say may be *offered*: a command that knows such a field and was not given it takes it.
 
 mod bytes;
+mod depth;
 mod fault;
 mod fields;
 mod forms;
@@ -18,11 +20,12 @@ mod nearest;
 mod read;
 mod write;
 
+pub use bytes::is_json;
 pub use fault::Fault;
 pub use fields::Fields;
 pub(crate) use forms::repeatable;
 pub use forms::{Repeatable, answers, fence};
-pub use read::{Unknown, read};
+pub use read::{Unknown, read, read_many};
 pub use write::{to_json, to_writer};
 
 use crate::error::Rejection;

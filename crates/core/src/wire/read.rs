@@ -33,7 +33,11 @@ const CODES: [(&str, Code); 2] = [
 ];
 
 /// Reads a value from its fields.
-pub fn read<'a, T: Deserialize<'a>>(mut fields: Fields<'a>, unknown: Unknown) -> Result<T, Rejection> {
+pub fn read<'a, T: Deserialize<'a>>(fields: Fields<'a>, unknown: Unknown) -> Result<T, Rejection> {
+    Ok(read_struct(fields, unknown)?)
+}
+
+fn read_struct<'a, T: Deserialize<'a>>(mut fields: Fields<'a>, unknown: Unknown) -> Result<T, Fault> {
     let mut known = Vec::new();
     let inline = Inline {
         fields: &mut fields,
@@ -41,7 +45,23 @@ pub fn read<'a, T: Deserialize<'a>>(mut fields: Fields<'a>, unknown: Unknown) ->
         unknown,
     };
     let value = T::deserialize(inline);
-    Ok(finished(value, &fields, &known, unknown)?)
+    finished(value, &fields, &known, unknown)
+}
+
+/// Reads the list of this name, whose items are what several calls would give, and nothing else.
+pub fn read_many<'a, T: Deserialize<'a>>(mut fields: Fields<'a>, name: &'static str) -> Result<Vec<T>, Rejection> {
+    let Some(Given::Json(list)) = fields.take(name) else {
+        return Err(<Fault as serde::de::Error>::missing_field(name).into());
+    };
+    finish(&fields, &[name], Unknown::Refused)?;
+    let items: Vec<&'a RawValue> = serde_json::from_str(list.get()).map_err(|error| Fault::from(error).under(name))?;
+    let read_item = |(index, item): (usize, &'a RawValue)| {
+        let offers = fields.offers_to_item(index);
+        let read_item = |fields: Fields<'a>| read_struct(fields.with_offers(offers), Unknown::Refused);
+        let read = Fields::of_object(item.get()).and_then(read_item);
+        read.map_err(|fault| fault.under(index).under(name).into())
+    };
+    items.into_iter().enumerate().map(read_item).collect()
 }
 
 /// Reads any JSON value.
@@ -206,6 +226,7 @@ impl<'a> Deserializer<'a> for Node<'a> {
 
     fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Fault> {
         let members: Members<'a> = serde_json::from_str(self.raw()?.get())?;
+        members.check_distinct()?;
         visitor.visit_map(Map {
             members: members.0.into_iter(),
             value: None,

@@ -263,3 +263,42 @@ fn a_query_is_bounded() {
         .find_map(Result::err);
     assert_eq!(named.unwrap().to_string(), "there are more than 256 fields here");
 }
+
+#[test]
+fn what_is_offered_is_taken_where_it_is_known_and_not_given() {
+    let offered = |json: &'static str| {
+        let mut fields = Fields::of_json(json.as_bytes()).unwrap();
+        fields.offer("row", "7");
+        fields.offer("nobody_knows_this", "x");
+        read::<Sample>(fields, Unknown::Refused).unwrap().place.row
+    };
+    assert_eq!(offered(r#"{"name":"a"}"#), 7);
+    assert_eq!(offered(r#"{"name":"a","row":8}"#), 8);
+}
+
+#[test]
+fn each_item_of_a_list_is_offered_something_of_its_own() {
+    let read = |json: &'static str| {
+        let mut fields = Fields::of_json(json.as_bytes()).unwrap();
+        fields.offer("name", "key");
+        read_many::<Sample>(fields, "items")
+    };
+    let names = |samples: Vec<Sample>| samples.into_iter().map(|sample| sample.name).collect::<Vec<_>>();
+    let items = read(r#"{"items":[{},{"name":"own"},{}]}"#).unwrap();
+    assert_eq!(names(items), ["key/0", "own", "key/2"]);
+    let detail = |json| read(json).unwrap_err().detail;
+    assert_eq!(detail("{}"), "items is missing");
+    assert_eq!(
+        detail(r#"{"items":[{},{"row":"x"}]}"#).split(':').next(),
+        Some("/items/1/row")
+    );
+    assert_eq!(detail(r#"{"items":[3]}"#), "/items/0: a JSON object is expected");
+    assert!(detail(r#"{"items":[],"item":[]}"#).starts_with("/item: there is no such field"));
+}
+
+#[test]
+fn a_name_of_a_map_is_not_given_twice() {
+    let json = br#"{"name":"a","limits":{"x":{},"x":{}}}"#;
+    let refusal = from_request::<Sample>(json).unwrap_err();
+    assert_eq!(refusal.detail, "/limits/x: is given twice");
+}

@@ -53,6 +53,7 @@ fn page() -> String {
         }
         let who = match operation.access {
             Access::Anyone => "anyone".to_owned(),
+            Access::AnyRole => "any role".to_owned(),
             Access::Role(role) => role.as_str().to_owned(),
             Access::RoleOrHolder(role) => format!("{}, holder", role.as_str()),
         };

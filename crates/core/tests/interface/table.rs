@@ -145,6 +145,7 @@ fn described(operation: &Operation) -> [String; 3] {
     let path = parts.collect::<Vec<_>>().join("/");
     let who = match operation.access {
         Access::Anyone => "anyone".to_owned(),
+        Access::AnyRole => "any role".to_owned(),
         Access::Role(role) => role.as_str().to_owned(),
         Access::RoleOrHolder(role) => format!("{}+", role.as_str()),
     };
@@ -197,7 +198,7 @@ fn a_role_may_do_what_its_table_entry_says_and_nothing_else() {
         for operation in OPERATIONS {
             let role = caller.role;
             let expected = match operation.access {
-                Access::Anyone => true,
+                Access::Anyone | Access::AnyRole => true,
                 Access::Role(needed) => role.contains(needed),
                 Access::RoleOrHolder(needed) => {
                     role.contains(needed) || (role == Role::Worker && caller.held.is_some())

@@ -4,13 +4,14 @@ use ff_backend::frames::{FrameRange, Frames};
 use ff_backend::load::Load;
 use ff_core::command::page::PageRequest;
 use ff_core::command::stream::{AttemptRef, ReadStream, StreamEnd, StreamPage, TailStream};
-use ff_core::error::Code;
+use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::frame::FrameId;
 use ff_core::machine::step::ClosedReason;
 use ff_core::name::ContentType;
 use ff_core::payload::Payload;
-use ff_core::record::RecordKey;
+use ff_core::record::{Execution, RecordKey};
+use ff_core::state::public_state;
 use ff_core::time::Timestamp;
 use futures::future::{Either, select};
 use tokio::sync::futures::OwnedNotified;
@@ -18,6 +19,9 @@ use tokio::sync::futures::OwnedNotified;
 use super::reads::attempt_in;
 use crate::engine::Engine;
 use crate::waiters::Waiter;
+
+/// Says of a missing attempt that it is the one an open execution would start next.
+const NEXT: &str = "next_attempt_index";
 
 type Closed = Option<(Timestamp, ClosedReason)>;
 
@@ -37,13 +41,27 @@ pub(crate) async fn tail_stream(engine: &Engine, request: On<AttemptRef, TailStr
     // a frame need not listen to it.
     let partition = id.execution_id.partition();
     let feed = command.after.is_none().then(|| engine.shared.feeds.join(partition));
+    let mut awaited = false;
     loop {
         let wake = first(stream.next_wake(), feed.as_ref().map(Waiter::next_wake));
-        let page = stream_page(engine, range.clone()).await?;
-        if !page.frames.is_empty() || page.closed.is_some() || !watch.wait(wake).await? {
+        let page = match stream_page(engine, range.clone()).await {
+            Ok(page) => page,
+            Err(refused) if feed.is_some() && may_start(&refused) && watch.wait(wake).await? => {
+                awaited = true;
+                continue;
+            }
+            Err(refused) => return Err(refused),
+        };
+        // That the attempt has started is news, too.
+        if awaited || !page.frames.is_empty() || page.closed.is_some() || !watch.wait(wake).await? {
             return Ok(page);
         }
     }
+}
+
+/// Whether an attempt is missing that an open execution may still start.
+fn may_start(refused: &Rejection) -> bool {
+    refused.code == Code::AttemptNotFound && refused.fields.contains_key(NEXT)
 }
 
 pub(crate) async fn read_summary(engine: &Engine, attempt: AttemptRef) -> Result<Option<Payload>> {
@@ -97,10 +115,22 @@ async fn read_frames(engine: &Engine, range: FrameRange) -> Result<(Closed, Fram
     let keys = [RecordKey::Execution(id), RecordKey::Attempt(id, index)];
     let snapshot = engine.store().load(Load::records(id.partition(), keys)).await?;
     let execution = engine.visible(&snapshot, id)?;
-    let missing = || Code::AttemptNotFound.because(format!("execution {id} has no attempt {index}"));
-    let attempt = attempt_in(&snapshot, execution, index).ok_or_else(missing)?;
+    let attempt = attempt_in(&snapshot, execution, index).ok_or_else(|| no_attempt(execution, index))?;
     let closed = attempt.end.as_ref().map(|end| (end.at, end.closed));
     Ok((closed, engine.store().read(range).await?))
+}
+
+/// The answer for an attempt that is not there. Who follows attempt after attempt is told whether it may still start, or that
+/// there will be none.
+fn no_attempt(execution: &Execution, index: u32) -> Rejection {
+    let id = execution.id;
+    let refused = Code::AttemptNotFound.because(format!("execution {id} has no attempt {index}"));
+    let next = execution.attempt.as_ref().map_or(0, |attempt| attempt.index + 1);
+    match execution.is_terminal() {
+        true => refused.with("public_state", public_state(execution).as_str()),
+        false if index == next => refused.with(NEXT, index),
+        false => refused,
+    }
 }
 
 fn range(attempt: AttemptRef, from: FrameId, to: FrameId, limit: usize) -> FrameRange {

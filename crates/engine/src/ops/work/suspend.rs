@@ -14,7 +14,7 @@ use ff_core::machine::suspend::{self, Early, SuspendOutcome};
 use ff_core::machine::waitpoint::{claims, create_pending};
 use ff_core::record::{PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
 use ff_core::time::Timestamp;
-use ff_core::token::WaitpointToken;
+use ff_core::token::{Callback, WaitpointToken};
 use futures::future::try_join_all;
 
 use super::worker_context;
@@ -170,10 +170,16 @@ fn issue(
     waitpoint: &WaitpointRef,
     expires_at: Option<Timestamp>,
 ) -> IssuedWaitpoint {
+    let callback = Callback {
+        execution_id,
+        waitpoint_id: waitpoint.id,
+        token: WaitpointToken::mint(ring, &claims(execution_id, waitpoint)),
+    };
     IssuedWaitpoint {
         waitpoint_id: waitpoint.id,
         waitpoint_key: waitpoint.key.clone(),
         expires_at,
-        token: WaitpointToken::mint(ring, &claims(execution_id, waitpoint)),
+        callback_path: callback.path(),
+        token: callback.token,
     }
 }
