@@ -8,7 +8,7 @@ use ff_core::command::stream::AttemptRef;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Settings, Step};
 use ff_core::name::Namespace;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, RecordKey};
@@ -83,6 +83,11 @@ impl Engine {
             shared: Arc::clone(&self.shared),
             caller,
         }
+    }
+
+    /// The settings that rules depend on.
+    pub fn rules(&self) -> Settings {
+        self.shared.config.rules
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -207,7 +212,7 @@ impl Engine {
     }
 
     /// The store's time, as far as it is known without asking.
-    pub(crate) async fn store_time(&self) -> Result<Timestamp> {
+    pub async fn store_time(&self) -> Result<Timestamp> {
         match self.store().latest() {
             Some(now) => Ok(now),
             None => self.store().ping().await,

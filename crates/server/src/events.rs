@@ -21,7 +21,7 @@ use futures::stream::unfold;
 use serde::Serialize;
 
 use crate::problem::Answer;
-use crate::request::Received;
+use crate::request::Asked;
 
 /// Events read at once.
 const PAGE: usize = 500;
@@ -35,10 +35,11 @@ const RETRY: Span = Span::from_millis(1_000);
 const HEARTBEAT: Span = Span::from_secs(15);
 
 /// Sends what happens from where the request says on.
-pub(crate) async fn follow(fabric: Arc<dyn Fabric>, received: &Received) -> Answer<Response> {
-    let mut request: ReadEvents = received.command()?;
+pub(crate) async fn follow(asked: &Asked) -> Answer<Response> {
+    let fabric = asked.fabric();
+    let mut request: ReadEvents = asked.command()?;
     // A browser that connects again asks for the same address, and knows better by now.
-    if let Some(last) = received.headers.get("last-event-id").and_then(|id| id.to_str().ok()) {
+    if let Some(last) = asked.header("last-event-id")? {
         request.cursor = Some(SignedCursor::from_text(last));
         request.from = None;
     }

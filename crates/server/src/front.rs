@@ -40,6 +40,8 @@ pub(crate) async fn front(State(server): State<Server>, mut request: Request, ne
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
+    // Paths hold ids, and that of a callback a secret: no page that is reached from here is told them.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.extend(id.to_header().map(|id| (HEADER, id)));
     if let Some(origin) = origin {
         cors::allow(origin, headers);

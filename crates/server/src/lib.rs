@@ -13,31 +13,41 @@
 //! | `callers` | whose key it is |
 //! | `limits` | how much one key may ask for at once |
 //! | `body` | reading a body that is neither too large nor too slow |
-//! | `routes`, `request`, `problem` | a route per operation, what it takes and how it refuses |
+//! | `routes`, `request`, `query`, `answer`, `problem` | a route per operation, what it takes, how it answers and refuses |
+//! | `extras` | the routes that are not operations: `info`, `submit`, `streams`, `callbacks` |
+//! | `idempotency` | one header that makes any call one |
 //! | `events` | what happens, as it happens |
 //! | `openapi`, `docs` | the description of all that, for programs and for people |
 //! | `listen`, `tls`, `patience`, `closing` | connections, how long they may be idle, and their end |
 
 mod access_log;
+mod answer;
 mod body;
+mod callbacks;
 mod callers;
 mod closing;
 mod cors;
 mod docs;
 mod events;
+mod extras;
 mod front;
 mod guard;
+mod idempotency;
+mod info;
 mod limits;
 mod listen;
 mod metrics;
 pub mod openapi;
 mod patience;
 mod problem;
+mod query;
 mod request;
 mod request_id;
 mod route;
 mod routes;
 mod settings;
+mod streams;
+mod submit;
 mod tls;
 mod trace;
 
@@ -50,7 +60,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use ff_core::caller::Caller;
-use ff_core::fabric::Fabric;
+use ff_core::fabric::{BASE_PATH, Fabric};
 use ff_engine::Engine;
 
 use crate::closing::Closing;
@@ -59,6 +69,7 @@ use crate::metrics::HttpCounts;
 use crate::problem::Answer;
 
 pub use callers::refuse_open_address;
+pub use extras::{EXTRAS, Extra};
 pub use guard::LOOPBACK_NAMES;
 pub use listen::serve;
 pub use metrics::HTTP_METRICS;
@@ -99,7 +110,7 @@ impl Server {
     /// Every route.
     pub fn router(&self) -> Router {
         Router::new()
-            .nest("/v1", routes::routes())
+            .nest(BASE_PATH, routes::routes())
             .merge(docs::routes())
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(ready))

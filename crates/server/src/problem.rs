@@ -34,7 +34,8 @@ pub(crate) fn named(response: Response, id: &RequestId) -> Response {
     let Some(refused) = response.extensions().get::<Rejection>() else {
         return response;
     };
-    let document = Json(refused.clone().with("request_id", id.0.as_str()));
+    let help = format!("/docs/errors#{}", refused.code);
+    let document = Json(refused.clone().with("request_id", id.0.as_str()).with("help", help));
     let (mut head, _) = response.into_parts();
     let (written, body) = document.into_response().into_parts();
     head.headers.extend(written.headers);

@@ -1,61 +1,157 @@
-//! A request as the fields of a command: what its path, its query and its body name.
+//! A request as it was received: who asks, and the fields that its path, its query and its body name.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{RawPathParams, Request};
+use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request};
 use axum::http::{HeaderMap, header};
-use ff_core::error::Rejection;
-use ff_core::fabric::Operation;
-use ff_core::limits::PAYLOAD_BYTES_DEFAULT;
-use ff_core::wire::{Fields, Unknown, read};
+use ff_core::caller::Caller;
+use ff_core::command::lease::Holder;
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::{Body, Fabric, Method, Operation, path_fields};
+use ff_core::limits::WAIT_MAX;
+use ff_core::name::ContentType;
+use ff_core::payload::Payload;
+use ff_core::time::Duration;
+use ff_core::wire::{Fields, Unknown, is_json, read};
 use serde::de::DeserializeOwned;
 
-use crate::Server;
 use crate::body::receive;
+use crate::extras::Extra;
+use crate::limits::Permit;
 use crate::problem::Answer;
+use crate::routes::pattern;
+use crate::{Server, query};
 
-/// What was received of a request.
-pub(crate) struct Received {
-    /// Fields of path and query, decoded.
-    named: Vec<(String, String)>,
-    /// The body, where there is one.
-    body: Option<Bytes>,
-    pub(crate) headers: HeaderMap,
+/// The field that says how long to wait, of every call that can.
+const WAIT: &str = "wait_ms";
+
+/// What a route is, whichever list it stands in.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    name: &'static str,
+    method: Method,
+    path: &'static str,
+    body: Body,
 }
 
-impl Received {
-    /// Receives a request, whose body may be as large as the table says.
-    pub(crate) async fn read(
-        operation: &Operation,
-        server: &Server,
+impl From<&Operation> for Shape {
+    fn from(operation: &Operation) -> Self {
+        Self {
+            name: operation.name,
+            method: operation.method,
+            path: operation.path,
+            body: operation.body,
+        }
+    }
+}
+
+impl From<&Extra> for Shape {
+    fn from(extra: &Extra) -> Self {
+        Self {
+            name: extra.name,
+            method: extra.method,
+            path: extra.path,
+            body: extra.body,
+        }
+    }
+}
+
+/// A request, received.
+pub(crate) struct Asked {
+    pub(crate) server: Server,
+    /// Who asks, with the lease the request shows.
+    pub(crate) caller: Caller,
+    /// Where it comes from, as far as that is known.
+    pub(crate) peer: IpAddr,
+    /// What the routes stand below: the version, and whatever that is nested in.
+    pub(crate) base: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    headers: HeaderMap,
+    in_path: Vec<(&'static str, String)>,
+    shape: Shape,
+}
+
+impl Asked {
+    /// Receives a request of `caller`, whose body may be as large as its route takes.
+    pub(crate) async fn receive(
+        server: Server,
+        caller: Caller,
+        shape: Shape,
         path: &RawPathParams,
         request: Request,
     ) -> Answer<Self> {
         let (head, body) = request.into_parts();
-        let in_path = operation.path_fields().zip(path);
-        let in_path = in_path.map(|(name, (_, value))| (name.to_owned(), value.to_owned()));
-        let query = head.uri.query().unwrap_or_default();
-        let in_query = form_urlencoded::parse(query.as_bytes()).into_owned();
-        let body = if operation.method.has_body() {
-            let max = operation.body.bytes_max(PAYLOAD_BYTES_DEFAULT);
-            Some(receive(body, operation.name, max, server.settings.body_timeout).await?)
-        } else {
-            None
-        };
-        Ok(Self {
-            named: in_path.chain(in_query).collect(),
-            body,
+        query::check_path(head.uri.path())?;
+        let in_path = path_fields(shape.path).zip(path);
+        let matched = head.extensions.get().map_or("", MatchedPath::as_str);
+        let peer = head.extensions.get::<ConnectInfo<SocketAddr>>();
+        let bytes_max = shape.body.bytes_max(server.engine.rules().payload_bytes_max);
+        let mut asked = Self {
+            peer: peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip()),
+            base: matched
+                .strip_suffix(&pattern(shape.path))
+                .unwrap_or_default()
+                .to_owned(),
+            query: query::parse(head.uri.query().unwrap_or_default())?,
+            in_path: in_path.map(|(name, (_, value))| (name, value.to_owned())).collect(),
             headers: head.headers,
-        })
+            body: Bytes::new(),
+            server,
+            caller,
+            shape,
+        };
+        if let Some(lease) = asked.header("x-fence")? {
+            asked.caller.held = Some(Holder::from_text(lease)?);
+        }
+        if shape.method.has_body() {
+            asked.body = receive(body, shape.name, bytes_max, asked.server.settings.body_timeout).await?;
+        }
+        Ok(asked)
     }
 
-    /// Everything it names. A body that is not there is an empty object.
+    /// The interface as whoever asks may use it.
+    pub(crate) fn fabric(&self) -> Arc<dyn Fabric> {
+        self.server.fabric(self.caller.clone())
+    }
+
+    /// The value of a header that means one thing.
+    pub(crate) fn header(&self, name: &'static str) -> Result<Option<&str>, Rejection> {
+        let mut values = self.headers.get_all(name).iter();
+        let (value, further) = (values.next(), values.next());
+        let text = value.map(|value| value.to_str().map_err(|_| ()));
+        match (text.transpose(), further) {
+            (Ok(text), None) => Ok(text),
+            _ => Err(Code::InvalidInput.because(format!("the header {name} is given once, in printable ASCII"))),
+        }
+    }
+
+    /// The fields its path names, in their order.
+    pub(crate) fn path_values(&self) -> impl Iterator<Item = &str> {
+        self.in_path.iter().map(|(_, value)| value.as_str())
+    }
+
+    /// Everything it names. A body that is not there is an empty object; where there can be one, the query says no more than
+    /// how long to wait: what else there is may be secret, and URLs are logged.
     pub(crate) fn fields(&self) -> Result<Fields<'_>, Rejection> {
-        let mut fields = match &self.body {
-            Some(body) if !body.is_empty() => Fields::of_json(body)?,
-            _ => Fields::default(),
-        };
-        for (name, value) in &self.named {
+        let mut fields = Fields::default();
+        if !self.body.is_empty() {
+            self.check_json()?;
+            fields = Fields::of_json(&self.body)?;
+        }
+        for (name, value) in &self.in_path {
+            fields.add_text(*name, value)?;
+        }
+        for (name, value) in &self.query {
+            if self.shape.method.has_body() && name != WAIT {
+                return Err(Code::InvalidInput.because(format!("{name:?} belongs into the body, not into the query")));
+            }
             fields.add_text(name, value)?;
+        }
+        if let Some(token) = self.header("x-waitpoint-token")? {
+            fields.offer("waitpoint_token", token);
         }
         Ok(fields)
     }
@@ -65,9 +161,64 @@ impl Received {
         read(self.fields()?, Unknown::Refused)
     }
 
-    /// Whether the caller asks for JSON where something else is usual.
-    pub(crate) fn wants_json(&self) -> bool {
-        let accepted = self.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-        accepted.is_some_and(|accepted| accepted.starts_with("application/json"))
+    /// A place among those that wait, if these fields ask to wait.
+    pub(crate) fn park(&self, fields: &Fields<'_>) -> Result<Option<Permit>, Rejection> {
+        let waits = fields.text(WAIT)?.is_some_and(|wait| wait != "0");
+        waits.then(|| self.server.limits.park(&self.caller)).transpose()
     }
+
+    /// The body as it is. What nobody described is JSON if it can be: curl says of everything that it is a form.
+    pub(crate) fn payload(&self) -> Payload {
+        let said = self.content_type().and_then(|said| ContentType::parse(said).ok());
+        let described = said.filter(|said| !said.as_str().starts_with("application/x-www-form-urlencoded"));
+        let guessed = || match is_json(&self.body) {
+            true => ContentType::json(),
+            false => ContentType::binary(),
+        };
+        Payload {
+            content_type: described.unwrap_or_else(guessed),
+            bytes: self.body.clone(),
+        }
+    }
+
+    /// Whether the caller asks for answers of this type.
+    pub(crate) fn accepts(&self, media_type: &str) -> bool {
+        let accepted = self.headers.get_all(header::ACCEPT).iter();
+        let mut accepted = accepted.filter_map(|value| value.to_str().ok());
+        accepted.any(|accepted| accepted.split(',').any(|one| essence(one) == media_type))
+    }
+
+    fn content_type(&self) -> Option<&str> {
+        self.headers.get(header::CONTENT_TYPE)?.to_str().ok()
+    }
+
+    fn check_json(&self) -> Result<(), Rejection> {
+        let given = essence(self.content_type().unwrap_or_default());
+        if given == "application/json" || given.ends_with("+json") {
+            return Ok(());
+        }
+        let given = if given.is_empty() { "nothing" } else { &given };
+        Err(Code::UnsupportedMediaType.because(format!(
+            "{} takes JSON, and Content-Type says {given}: send Content-Type: application/json",
+            self.shape.name
+        )))
+    }
+}
+
+/// A media type without what is said about it.
+fn essence(media_type: &str) -> String {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+/// Takes out how long to wait, for a call whose command does not know of it.
+pub(crate) fn take_wait(fields: &mut Fields<'_>) -> Result<Duration, Rejection> {
+    let Some(text) = fields.take_text(WAIT)? else {
+        return Ok(Duration::ZERO);
+    };
+    let wait = text.parse().ok().map(Duration::from_millis);
+    wait.filter(|wait| *wait <= WAIT_MAX).ok_or_else(|| {
+        let detail = format!("{WAIT} is a number up to {}, not {text:?}", WAIT_MAX.as_millis());
+        Code::InvalidInput.because(detail)
+    })
 }

@@ -8,6 +8,7 @@ use axum::http::{Method, Request};
 use ff_core::caller::Role;
 use ff_core::fabric::{Access, OPERATIONS};
 
+use crate::extras::EXTRAS;
 use crate::routes::pattern;
 
 /// One route.
@@ -35,6 +36,16 @@ static ROUTES: LazyLock<HashMap<String, Vec<Route>>> = LazyLock::new(|| {
             access: operation.access,
         };
         let at = format!("/v1{}", pattern(operation.path));
+        routes.entry(at).or_default().push(route);
+    }
+    for extra in EXTRAS {
+        let route = Route {
+            method: Method::from_bytes(extra.method.as_str().as_bytes()).unwrap_or_default(),
+            name: extra.name,
+            path: format!("/v1{}", extra.path),
+            access: extra.access,
+        };
+        let at = format!("/v1{}", pattern(extra.path));
         routes.entry(at).or_default().push(route);
     }
     let metrics = Route {

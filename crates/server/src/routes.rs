@@ -1,36 +1,61 @@
-//! A route for every operation of the table.
+//! A route for every operation of the table, and for what stands beside it.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use axum::extract::{ConnectInfo, RawPathParams, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request, State};
+use axum::handler::Handler;
+use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
 use axum::{Extension, Router};
 use ff_core::caller::Caller;
-use ff_core::error::Rejection;
-use ff_core::fabric::{Method, OPERATIONS, Operation, Reply, op};
-use ff_core::payload::Payload;
-use serde::Deserialize;
+use ff_core::error::{Code, Rejection};
+use ff_core::fabric::{Method, OPERATIONS, Operation, op};
 
+use crate::answer::answer;
+use crate::extras::EXTRAS;
 use crate::problem::Answer;
-use crate::request::Received;
-use crate::{Server, events};
+use crate::request::{Asked, Shape};
+use crate::{Server, events, idempotency, streams, submit};
+
+type Path = Result<RawPathParams, RawPathParamsRejection>;
 
 /// Every route below the version.
 pub(crate) fn routes() -> Router<Server> {
-    let mut paths: BTreeMap<String, MethodRouter<Server>> = BTreeMap::new();
+    let mut routes = Routes::default();
     for operation in OPERATIONS {
-        let handler = move |State(server): State<Server>, Extension(caller), path: RawPathParams, request: Request| {
-            serve(operation, server, caller, path, request)
+        let handler = move |State(server), Extension(caller), path: Path, request: Request| async move {
+            let asked = receive(server, caller, Shape::from(*operation), path, request).await?;
+            serve(operation, asked).await
         };
-        let pattern = pattern(operation.path);
-        let handlers = paths.remove(&pattern).unwrap_or_default();
-        paths.insert(pattern, handlers.on(filter(operation.method), handler));
+        routes.add(operation.method, operation.path, handler);
     }
-    let routes = paths.into_iter();
-    routes.fold(Router::new(), |router, (path, handlers)| router.route(&path, handlers))
+    for extra in EXTRAS {
+        let handler = move |State(server), Extension(caller), path: Path, request: Request| async move {
+            let asked = receive(server, caller, Shape::from(extra), path, request).await?;
+            (extra.serve)(asked).await
+        };
+        routes.add(extra.method, extra.path, handler);
+    }
+    routes.into_router()
+}
+
+/// Handlers by path.
+#[derive(Default)]
+struct Routes(BTreeMap<String, MethodRouter<Server>>);
+
+impl Routes {
+    fn add<H: Handler<T, Server>, T: 'static>(&mut self, method: Method, path: &str, handler: H) {
+        let handlers = self.0.remove(&pattern(path)).unwrap_or_default();
+        self.0.insert(pattern(path), handlers.on(filter(method), handler));
+    }
+
+    fn into_router(self) -> Router<Server> {
+        let routes = self.0.into_iter();
+        routes.fold(Router::new(), |router, (path, handlers)| {
+            router.route(if path.is_empty() { "/" } else { &path }, handlers)
+        })
+    }
 }
 
 /// The path with its fields numbered: what stands at one place has several names in the table.
@@ -56,83 +81,48 @@ const fn filter(method: Method) -> MethodFilter {
     }
 }
 
-async fn serve(
-    operation: &'static Operation,
-    server: Server,
-    caller: Caller,
-    path: RawPathParams,
-    request: Request,
-) -> Answer<Response> {
-    let peer = request
-        .extensions()
-        .get()
-        .map(|ConnectInfo(peer): &ConnectInfo<SocketAddr>| peer.ip());
-    let received = Received::read(operation, &server, &path, request).await?;
-    let limits = &server.limits;
-    if operation.name == op::events.name && !received.wants_json() {
-        let permit = limits.stream(&caller)?;
-        let stream = events::follow(server.fabric(caller), &received).await?;
-        return Ok(permit.held_by(stream));
+async fn receive(server: Server, caller: Caller, shape: Shape, path: Path, request: Request) -> Answer<Asked> {
+    let path = path.map_err(|_| Code::InvalidInput.because("the path is not percent-encoded UTF-8"))?;
+    Asked::receive(server, caller, shape, &path, request).await
+}
+
+async fn serve(operation: &'static Operation, asked: Asked) -> Answer<Response> {
+    let is = |other: &Operation| operation.name == other.name;
+    if is(&op::create_execution) {
+        return submit::create(&asked).await;
     }
-    let fields = received.fields()?;
-    let named = |name| fields.clone().take_text(name).map_err(Rejection::from);
-    let waits = named("wait_ms")?.is_some_and(|wait| wait != "0");
-    let _parked = waits.then(|| limits.park(&caller)).transpose()?;
-    let fabric = server.fabric(caller);
-    let call = (operation.call)(&*fabric, fields.clone());
-    let reply = if operation.name == op::deliver_signal.name {
-        let waitpoint = named("waitpoint_id")?;
-        let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        limits.guessing(waitpoint.unwrap_or_default(), peer, call).await?
-    } else {
-        call.await?
+    if is(&op::events) && !asked.accepts("application/json") {
+        let permit = asked.server.limits.stream(&asked.caller)?;
+        return Ok(permit.held_by(events::follow(&asked).await?));
+    }
+    if is(&op::tail_stream) && asked.accepts("text/event-stream") {
+        return streams::tail(&asked).await;
+    }
+    call(operation, &asked).await
+}
+
+async fn call(operation: &'static Operation, asked: &Asked) -> Answer<Response> {
+    let mut fields = asked.fields()?;
+    idempotency::offer(asked, operation, &mut fields)?;
+    let _parked = asked.park(&fields)?;
+    // Whoever shows a token may be guessing it.
+    let waitpoint = match operation.name == op::deliver_signal.name {
+        true => Some(
+            fields
+                .text("waitpoint_id")
+                .map_err(Rejection::from)?
+                .unwrap_or_default()
+                .into_owned(),
+        ),
+        false => None,
     };
-    Ok(answer(operation, reply))
-}
-
-fn answer(operation: &Operation, reply: Reply) -> Response {
-    match reply {
-        Reply::Nothing => StatusCode::NO_CONTENT.into_response(),
-        Reply::Bytes(payload) => raw(payload),
-        Reply::Json(json) => {
-            let status = match operation.method {
-                Method::POST if is_created(&json) => StatusCode::CREATED,
-                _ => StatusCode::OK,
-            };
-            let kind = [
-                (header::CONTENT_TYPE, "application/json"),
-                (header::CACHE_CONTROL, "no-store"),
-            ];
-            (status, kind, json).into_response()
-        }
-    }
-}
-
-/// Whether an outcome says that there is something new.
-fn is_created(json: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Outcome<'a> {
-        status: Option<&'a str>,
-    }
-    let outcome: Option<Outcome<'_>> = serde_json::from_slice(json).ok();
-    outcome.is_some_and(|outcome| outcome.status == Some("created"))
-}
-
-/// Bytes of a user. They come from this server's own origin, so a browser must neither guess what they are nor run them.
-fn raw(payload: Payload) -> Response {
-    let content_type = payload.content_type.as_str();
-    let is_text = content_type == "application/json" || content_type.starts_with("text/plain");
-    let kind = HeaderValue::from_str(content_type).unwrap_or(HeaderValue::from_static("application/octet-stream"));
-    let mut response = payload.bytes.into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, kind);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
-    if !is_text {
-        headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
-    }
-    response
+    let fabric = asked.fabric();
+    let call = (operation.call)(&*fabric, fields);
+    let reply = match waitpoint {
+        Some(waitpoint) => asked.server.limits.guessing(waitpoint, asked.peer, call).await?,
+        None => call.await?,
+    };
+    Ok(answer(operation, asked, reply))
 }
 
 #[cfg(test)]
@@ -145,11 +135,5 @@ mod tests {
             pattern(op::read_stream.path),
             "/executions/{field1}/attempts/{field2}/stream"
         );
-    }
-
-    #[test]
-    fn only_what_says_so_is_new() {
-        assert!(is_created(br#"{"flow_id":"x","status":"created"}"#));
-        assert!(!is_created(br#"{"status":"exists"}"#) && !is_created(b"[]"));
     }
 }

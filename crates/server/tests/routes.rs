@@ -31,7 +31,9 @@ async fn send(server: &Router, request: Request<Body>) -> (StatusCode, Value) {
 }
 
 async fn post(server: &Router, path: &str, body: Value) -> (StatusCode, Value) {
-    let request = Request::post(path).header("host", "localhost:7117");
+    let request = Request::post(path)
+        .header("host", "localhost:7117")
+        .header("content-type", "application/json");
     send(server, request.body(Body::from(body.to_string())).unwrap()).await
 }
 
@@ -94,7 +96,9 @@ async fn an_execution_is_submitted_claimed_renewed_and_completed() {
 async fn numbers_keep_every_digit_and_bytes_every_bit() {
     let server = server();
     let exact = r#"{"execution_kind":"job","input":12345678901234567890.5}"#;
-    let request = Request::post("/v1/executions").body(Body::from(exact)).unwrap();
+    let json = "application/json";
+    let request = Request::post("/v1/executions").header("content-type", json);
+    let request = request.body(Body::from(exact)).unwrap();
     send(&server, request).await;
     let base64 = json!({ "execution_kind": "job", "input_base64": "AP8=" });
     post(&server, "/v1/executions", base64).await;
@@ -103,6 +107,7 @@ async fn numbers_keep_every_digit_and_bytes_every_bit() {
         let (_, granted) = post(&server, "/v1/workers/me/claim", json!({ "worker_instance_id": "me-1" })).await;
         let redeem = json!({ "grant": granted["grant"], "worker_id": "me", "worker_instance_id": "me-1" });
         let request = Request::post("/v1/grants/redeem")
+            .header("content-type", json)
             .body(Body::from(redeem.to_string()))
             .unwrap();
         let response = server.clone().oneshot(request).await.unwrap();

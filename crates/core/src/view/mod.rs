@@ -6,6 +6,7 @@ mod explain;
 mod flow;
 mod lane;
 mod problem;
+mod server;
 mod signal;
 mod tag;
 
@@ -15,4 +16,5 @@ pub use explain::{Condition, Explanation, Hindrance, NearestWorker};
 pub use flow::{FlowView, GroupView, ListFlows};
 pub use lane::LaneView;
 pub use problem::{ListProblems, Problem, ProblemKind};
+pub use server::{ServerInfo, ServerLimits};
 pub use signal::SignalView;

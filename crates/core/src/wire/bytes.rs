@@ -32,7 +32,7 @@ impl Triple<'_> {
             (Some(json), None) => (json.get().to_owned().into_bytes(), ContentType::json()),
             (None, Some(text)) => {
                 let invalid =
-                    |error| Fault::new(format!("this is not base64: {error}")).under(format!("{name}_base64"));
+                    |error| Fault::new(format!("this is not base64: {error}")).beside(format!("{name}_base64"));
                 (STANDARD.decode(text).map_err(invalid)?, ContentType::binary())
             }
         };
@@ -40,7 +40,7 @@ impl Triple<'_> {
             None => usual,
             Some(text) => ContentType::parse(text)
                 .map_err(<Fault as serde::de::Error>::custom)
-                .map_err(|fault| fault.under(format!("{name}_type")))?,
+                .map_err(|fault| fault.beside(format!("{name}_type")))?,
         };
         Ok(Payload {
             bytes: bytes.into(),

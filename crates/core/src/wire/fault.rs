@@ -15,6 +15,8 @@ pub struct Fault {
     code: Option<Code>,
     /// The field that must be there and is not.
     absent: Option<&'static str>,
+    /// It is in a field beside the one that is being read.
+    beside: bool,
 }
 
 impl Fault {
@@ -25,13 +27,25 @@ impl Fault {
             detail: detail.into(),
             code: None,
             absent: None,
+            beside: false,
         }
     }
 
     /// The same fault, seen from the value that holds the faulty one under this name.
     pub(super) fn under(mut self, step: impl fmt::Display) -> Self {
-        self.steps.push(step.to_string());
+        if !std::mem::take(&mut self.beside) {
+            self.steps.push(step.to_string());
+        }
         self
+    }
+
+    /// The same fault, seen from a field of another name than the one that is being read.
+    pub(super) fn beside(self, name: impl fmt::Display) -> Self {
+        let beside = true;
+        Self {
+            beside,
+            ..self.under(name)
+        }
     }
 
     /// The same fault, refused with this code unless a more precise one is known.

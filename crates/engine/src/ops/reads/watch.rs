@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use ff_core::error::Code;
 use ff_core::fabric::Result;
+use ff_core::limits::WAIT_MAX;
 use ff_core::name::Identity;
 use ff_core::record::Actor;
 use ff_core::time::Duration as Millis;
@@ -25,8 +26,6 @@ use futures::future::{Either, select};
 
 use crate::engine::Engine;
 
-/// The longest a read may wait.
-const WAIT_MAX: Millis = Millis::from_secs(30);
 /// Reads that wait at the same time in one process.
 const WAITING_MAX: usize = 20_000;
 /// Reads of one key that wait at the same time.

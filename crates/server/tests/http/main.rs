@@ -1,0 +1,11 @@
+//! What HTTP adds to the operations, over an engine in memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
+mod bad_input;
+mod callbacks;
+mod idempotency;
+mod info;
+mod scene;
+mod streams;
+mod submit;

@@ -1,0 +1,117 @@
+//! A server in this process, and a client of it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::request::Builder;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use ff_backend::memory::MemoryBackend;
+use ff_core::partition::PartitionCounts;
+use ff_core::time::Timestamp;
+use ff_engine::{Config, Engine, TokioHost};
+use ff_server::Settings;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+/// A server without keys, on a store that stands still.
+pub(crate) struct Scene {
+    router: Router,
+}
+
+/// A whole answer.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Its status and, if it is a problem, the code.
+    pub(crate) fn code(&self) -> (u16, String) {
+        let code = self.json()["code"].as_str().unwrap_or_default().to_owned();
+        (self.status.as_u16(), code)
+    }
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let counts = PartitionCounts::default();
+        let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_800_000_000_000), counts));
+        let engine = Engine::new(store, Arc::new(TokioHost::new()), Config::new(counts));
+        engine.start();
+        Self {
+            router: ff_server::router(engine, Settings::loopback()),
+        }
+    }
+
+    pub(crate) async fn open(&self, request: Request<Body>) -> axum::response::Response {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    pub(crate) async fn send(&self, request: Builder, body: impl Into<Body>) -> Answer {
+        let response = self.open(request.body(body.into()).unwrap()).await;
+        let (head, body) = response.into_parts();
+        Answer {
+            status: head.status,
+            headers: head.headers,
+            body: body.collect().await.unwrap().to_bytes(),
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(request(Method::GET, path), Body::empty()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(with_json(path), body.to_string()).await
+    }
+
+    /// The id of a new execution, as it stands in a path.
+    pub(crate) async fn submitted(&self) -> String {
+        let created = self.post("/v1/executions", json!({ "execution_kind": "job" })).await;
+        assert_eq!(created.status, StatusCode::CREATED);
+        in_path(&created.json()["execution_id"])
+    }
+
+    /// The next task, with its fence.
+    pub(crate) async fn claimed(&self) -> (Value, Value) {
+        let claim = json!({ "worker_id": "me", "lanes": ["default"] });
+        let task = self.post("/v1/workers/me-1/tasks", claim).await.json()["tasks"][0].clone();
+        let fence = json!({
+            "lease_id": task["lease_id"], "lease_epoch": task["lease_epoch"], "attempt_id": task["attempt_id"],
+        });
+        (task, fence)
+    }
+}
+
+pub(crate) fn request(method: Method, path: &str) -> Builder {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost:7117")
+}
+
+pub(crate) fn with_json(path: &str) -> Builder {
+    request(Method::POST, path).header("content-type", "application/json")
+}
+
+/// The form of an id that needs no quoting.
+pub(crate) fn in_path(id: &Value) -> String {
+    id.as_str().unwrap().replace(['{', '}'], "")
+}
+
+/// A fence with further fields.
+pub(crate) fn under(fence: &Value, mut command: Value) -> Value {
+    command.as_object_mut().unwrap().extend(fence.as_object().unwrap().clone());
+    command
+}
