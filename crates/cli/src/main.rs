@@ -37,10 +37,18 @@ enum Command {
     Bench(bench::Arguments),
 }
 
+/// How much is logged unless `FF_LOG` says: a server tells of every request, whoever is at a terminal reads what went wrong.
+const fn usual_log(command: &Command) -> &'static str {
+    match command {
+        Command::Serve(_) => "info",
+        _ => "warn",
+    }
+}
+
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     // Before the runtime: an exporter must not begin inside of one.
-    let logs = log::begin(arguments.log_format, "warn")?;
+    let logs = log::begin(arguments.log_format, usual_log(&arguments.command))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         match arguments.command {
