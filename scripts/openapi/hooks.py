@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import urllib.parse
 import urllib.request
 
 import schemathesis
@@ -22,8 +23,7 @@ def call(method, path, body=None):
 
 def executions():
     ids = [call("POST", "/executions", {"execution_kind": "probe", "input": n})["execution_id"] for n in range(4)]
-    ids = [id.replace("{", "").replace("}", "") for id in ids]
-    call("POST", f"/executions/{ids[0]}/cancel", {"reason": "an ended one is needed, too"})
+    call("POST", f"/executions/{urllib.parse.quote(ids[0])}/cancel", {"reason": "an ended one is needed, too"})
     return ids
 
 
