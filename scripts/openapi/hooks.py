@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import urllib.parse
 import urllib.request
 
@@ -40,9 +41,30 @@ KNOWN = {
 FOLLOWED = {"events", "tail_stream"}
 
 
+IS_ID = re.compile(r"^((\{fp:\d+\}|fp:\d+):)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+
+
 def cut(fields):
     if isinstance(fields, dict) and isinstance(fields.get("wait_ms"), int) and fields["wait_ms"] > WAIT_MS:
         fields["wait_ms"] = WAIT_MS
+
+
+@schemathesis.hook
+def map_path_parameters(context, path_parameters):
+    # What is no id stays: it is there to be refused.
+    for name, value in (path_parameters or {}).items():
+        fits = isinstance(value, int) or IS_ID.match(str(value))
+        if name in KNOWN and fits and random.random() < 0.8:
+            path_parameters[name] = random.choice(KNOWN[name])
+    return path_parameters
+
+
+@schemathesis.hook
+def map_query(context, query):
+    # Nobody guesses a cursor, so most requests do without.
+    if query and "cursor" in query and random.random() < 0.8:
+        del query["cursor"]
+    return query
 
 
 @schemathesis.hook
@@ -52,10 +74,5 @@ def before_call(context, case, kwargs):
     operation = case.operation.definition.raw["operationId"]
     if operation in FOLLOWED:
         case.headers["Accept"] = "application/json"
-    if case.meta is None or not case.meta.generation.mode.is_positive:
-        return
-    for name in case.path_parameters or {}:
-        if name in KNOWN and random.random() < 0.7:
-            case.path_parameters[name] = random.choice(KNOWN[name])
-    if operation == "follow_stream":
+    if operation == "follow_stream" and IS_ID.match(str(case.path_parameters["execution_id"])):
         case.path_parameters["execution_id"] = EXECUTIONS[0]
