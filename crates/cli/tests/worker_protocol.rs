@@ -132,10 +132,14 @@ fn a_worker_of_a_hundred_lines_streams_charges_suspends_resumes_and_survives_a_r
     let address = server.address.clone();
     drop(server);
     let server = Server::start(&store, &address);
-    let waitpoint = suspended["suspension"]["waitpoints"][0]["waitpoint_id"].as_str().unwrap();
+    let waitpoint = suspended["suspension"]["waitpoints"][0]["waitpoint_id"]
+        .as_str()
+        .unwrap();
     let approved = server.call(&format!("POST {path}/waitpoints/{waitpoint}/approve"), &json!({}));
     assert_eq!(approved["status"], "accepted", "{approved}");
-    server.until(&format!("{path}/wait?wait_ms=1000"), |state| state["public_state"] == "completed");
+    server.until(&format!("{path}/wait?wait_ms=1000"), |state| {
+        state["public_state"] == "completed"
+    });
     let result = server.get(&format!("{path}/result"));
     assert_eq!(result, json!({ "text": "one two three", "verdict": "approved" }));
     let view = server.get(&path);

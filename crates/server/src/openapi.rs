@@ -1,5 +1,7 @@
 //! The OpenAPI document, made from the table of operations and the routes beside it.
 
+mod beside;
+
 use std::sync::LazyLock;
 
 use axum::body::Bytes;
@@ -39,7 +41,7 @@ pub fn document() -> Value {
         let described = of_operation(operation, shape, &interface.named);
         (operation.noun, operation.method, operation.path, described)
     });
-    for (noun, method, path, described) in operations {
+    for (noun, method, path, described) in operations.chain(beside::routes()) {
         if !nouns.contains(&noun) {
             nouns.push(noun);
         }
@@ -98,6 +100,7 @@ fn who(access: Access) -> String {
     let role = |role: Role| format!("Role: `{}`", role.as_str());
     match access {
         Access::Anyone => "For whoever shows what it asks for; no key is needed.".to_owned(),
+        Access::AnyRole => "For every key.".to_owned(),
         Access::Role(needed) => role(needed) + ".",
         Access::RoleOrHolder(needed) => role(needed) + ", or `worker` under the lease of an execution it concerns.",
     }
@@ -122,6 +125,7 @@ fn of_operation(operation: &Operation, shape: &Shape, schemas: &Map<String, Valu
         described["parameters"] = parameters.into();
     }
     answers(operation, &shape.gives, schemas, &mut described["responses"]);
+    beside::add(operation, &mut described);
     described
 }
 

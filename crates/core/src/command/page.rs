@@ -14,6 +14,7 @@ pub struct PageRequest {
     /// Where to go on: `next` of the page before; absent: from the beginning.
     pub cursor: Option<SignedCursor>,
     /// At most this many; absent: 50, at most 1,000.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::page))]
     pub limit: Option<usize>,
 }
 

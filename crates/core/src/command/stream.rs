@@ -63,6 +63,7 @@ pub struct ReadStream {
     #[serde(default = "FrameBound::end")]
     pub to: FrameBound,
     /// At most this many; absent: 50, at most 1,000.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::page))]
     pub limit: Option<usize>,
 }
 
@@ -77,6 +78,7 @@ pub struct TailStream {
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
     /// At most this many, at least 1; absent: 50, at most 1,000.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::page))]
     pub limit: Option<usize>,
 }
 

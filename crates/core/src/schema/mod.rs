@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::fabric::{OPERATIONS, Operation};
+use crate::view::ServerInfo;
 use travel::Travel;
 pub use travel::present;
 
@@ -103,8 +104,11 @@ pub fn interface() -> Interface {
         .iter()
         .map(|operation| (*operation, (operation.shape)(&mut schemas)))
         .collect();
+    let server = schemas.reply::<ServerInfo>();
     let mut requests = Travel::requests(schemas.requests.take_definitions(false));
     let mut replies = Travel::replies(schemas.replies.take_definitions(false));
+    // What a server says about itself is no operation, and described beside them.
+    replies.schema(&server);
     let mut operations: Vec<_> = raw
         .into_iter()
         .map(|(operation, shape)| {

@@ -4,7 +4,7 @@
 use schemars::Schema;
 
 use crate::capability::CAPABILITIES_MAX;
-use crate::limits::{PRIORITY_MAX, TAG_VALUE_BYTES_MAX, TAGS_MAX};
+use crate::limits::{PAGE_MAX, PRIORITY_MAX, TAG_VALUE_BYTES_MAX, TAGS_MAX};
 use crate::name::{CATEGORY_BYTES_MAX, LANE_BYTES_MAX, NAME_BYTES_MAX};
 
 /// Neither whitespace nor control characters.
@@ -73,4 +73,9 @@ pub(crate) fn tags(schema: &mut Schema) {
 
 pub(crate) fn priority(schema: &mut Schema) {
     schema.insert("maximum".into(), PRIORITY_MAX.into());
+}
+
+pub(crate) fn page(schema: &mut Schema) {
+    schema.insert("minimum".into(), 1.into());
+    schema.insert("maximum".into(), PAGE_MAX.into());
 }

@@ -24,6 +24,7 @@ pub struct ReadEvents {
     #[serde(rename = "..filter")]
     pub filter: EventFilter,
     /// At most this many; absent: 50, at most 1,000.
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::text::page))]
     pub limit: Option<usize>,
     /// How long to wait for the first one, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]

@@ -112,6 +112,9 @@ pub(crate) fn in_path(id: &Value) -> String {
 
 /// A fence with further fields.
 pub(crate) fn under(fence: &Value, mut command: Value) -> Value {
-    command.as_object_mut().unwrap().extend(fence.as_object().unwrap().clone());
+    command
+        .as_object_mut()
+        .unwrap()
+        .extend(fence.as_object().unwrap().clone());
     command
 }
