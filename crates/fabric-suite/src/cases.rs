@@ -464,6 +464,7 @@ macro_rules! fabric_cases {
                 a_former_holder_cannot_append,
                 every_attempt_has_its_own_stream,
                 an_attempt_that_never_was_has_no_stream,
+                the_attempt_that_comes_next_is_waited_for,
                 a_frame_has_at_most_64_kib,
                 a_repeated_append_is_one_frame,
                 summaries_are_merged,

@@ -376,6 +376,29 @@ pub(crate) async fn an_attempt_that_never_was_has_no_stream(harness: &dyn Harnes
     );
 }
 
+pub(crate) async fn the_attempt_that_comes_next_is_waited_for(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let first = streaming(&scene, retrying(1)).await;
+    let after = |task: &Task| Task {
+        attempt_index: task.attempt_index + 1,
+        ..task.clone()
+    };
+    let parked = park(&scene, &after(&first), None);
+    scene.fail(&first, "transient").await.unwrap();
+    let second = scene.claim(WORKER).await;
+    scene.append(&second, "again").await.unwrap();
+    let page = promptly(parked).await.unwrap().unwrap();
+    assert_eq!(page.closed, None, "it has started, and perhaps said something");
+    let parked = park(&scene, &after(&second), None);
+    scene.complete(&second).await.unwrap();
+    let refusal = promptly(parked).await.unwrap().unwrap_err();
+    assert_eq!(
+        (refusal.code, &refusal.fields["public_state"]),
+        (Code::AttemptNotFound, &json!("completed")),
+        "there will be no other"
+    );
+}
+
 pub(crate) async fn a_frame_has_at_most_64_kib(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;

@@ -242,7 +242,8 @@ async fn a_stream_holds_its_place_until_it_is_closed() {
     drop(open);
     assert_eq!(server.clone().oneshot(follow()).await.unwrap().status(), StatusCode::OK);
     let waits = json!({ "worker_id": "w", "lanes": ["default"], "wait_ms": 1000 }).to_string();
-    let refused = ask(&server, "POST", "/v1/workers/w-1/tasks", &[], &waits).await;
+    let json = ("content-type", "application/json");
+    let refused = ask(&server, "POST", "/v1/workers/w-1/tasks", &[json], &waits).await;
     assert_eq!(refused.body["code"], json!("too_many_streams"), "{}", refused.body);
 }
 

@@ -163,10 +163,14 @@ async fn a_page_of_another_host_is_refused() {
 async fn events_are_told_with_a_cursor_to_go_on_from() {
     let server = server();
     post(&server, "/v1/executions", json!({ "execution_kind": "job" })).await;
-    let request = Request::get("/v1/events?kind=job").body(Body::empty()).unwrap();
+    let request = Request::get("/v1/events?kind=job&from=oldest");
+    let request = request.body(Body::empty()).unwrap();
     let mut body = server.clone().oneshot(request).await.unwrap().into_body();
-    let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
-    let told = String::from_utf8(frame.to_vec()).unwrap();
+    let mut told = String::new();
+    while !told.contains("event: ") {
+        let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        told.push_str(std::str::from_utf8(&frame).unwrap());
+    }
     assert!(told.contains("event: created") && told.contains("id: "), "{told}");
     let (status, problem) = get(&server, "/v1/events?cursor=garbage").await;
     assert_eq!(

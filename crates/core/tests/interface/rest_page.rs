@@ -23,6 +23,15 @@ Roles contain each other: reader, submitter, operator, admin; an operator may al
 worker that shows the lease of an execution it runs, in the header `X-Fence: <execution id> <lease id> <epoch> <attempt id>`:
 for that execution, for the flow it is a member of, and for results of what it depends on. *anyone* needs what the call itself
 asks for, as a signal its token.
+
+`Idempotency-Key` makes any call one: a submission takes it as its key (a batch `<key>/<index>`), others as their `request_id`,
+told apart by caller, operation and what it is about; a repetition is answered with `Idempotency-Replayed: true`. `wait_ms` may
+stand in the query of any call that waits. An execution may be named `fp:N:<uuid>`. Pages link to the next one (`Link`).
+
+Beside the operations: `GET /v1` (what the server is and takes) · `POST /submit/{kind}` (the body is the input, options are the
+query, as `?lane=web&tag.x=y&wait_ms=5000`) · `POST /executions?wait_ms=` (answers the result if it ends in time) ·
+`GET /executions/{id}/stream` (frames of every attempt as server-sent events) · `POST /callbacks/{sealed}` (the `callback_path` of a
+waitpoint). [worker-protocol.md](worker-protocol.md) says how a worker works.
 ";
 
 #[test]

@@ -26,10 +26,10 @@ use futures::future::{Either, select};
 
 use crate::engine::Engine;
 
-/// Reads that wait at the same time in one process.
-const WAITING_MAX: usize = 20_000;
-/// Reads of one key that wait at the same time.
-const WAITING_PER_KEY_MAX: usize = 2_000;
+/// Reads that wait at the same time in one process. A server has limits of its own, below these.
+const WAITING_MAX: usize = 50_000;
+/// Reads of one key that wait at the same time: as many streams and long polls as a server lets it have.
+const WAITING_PER_KEY_MAX: usize = 12_000;
 /// The longest pause between a wake-up and the look that follows it.
 const PAUSE_MAX: Duration = Duration::from_millis(80);
 /// The pause after the second wake-up that led to nothing; it doubles from there.
