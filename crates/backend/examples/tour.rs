@@ -58,6 +58,7 @@ async fn main() -> Result<()> {
         fence,
         reason,
         category,
+        retry_after: None,
     };
     tour.step("worker-1 fails", |task, context| {
         Ok(fail::fail(task?, &failure, context)?.draft)

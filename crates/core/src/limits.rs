@@ -72,6 +72,8 @@ pub const STREAM_FRAMES_DEFAULT: u32 = 10_000;
 pub const FLOW_MEMBERS_MAX: u64 = 100_000;
 /// Longest a call may wait for something to happen.
 pub const WAIT_MAX: Duration = Duration::from_secs(30);
+/// Longest a failure may put off its own retry.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 /// Longest time a flow's cancellation may wait for its members.
 pub const CANCEL_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Most nodes a cycle search visits.

@@ -144,6 +144,7 @@ fn failing(fence: Option<ff_core::record::Fence>) -> Fail {
         fence,
         reason: "it broke".to_owned(),
         category: "transient".parse().unwrap(),
+        retry_after: None,
     }
 }
 

@@ -1,23 +1,13 @@
 //! The engine's door to each operation, made from the table: the caller's role, or the lease it shows, is checked here, once,
-//! and the function of the operation's name does the rest.
-
-use std::sync::Arc;
+//! the function of the operation's name does the rest, and a privileged act leaves its line.
 
 use async_trait::async_trait;
-use ff_core::caller::Caller;
 use ff_core::fabric::types::*;
-use ff_core::fabric::{ActsFor, Fabric, Result, op};
-use ff_core::{argument, outcome};
+use ff_core::fabric::{Fabric, Result, Target, op};
+use ff_core::{argument, outcome, wire};
 
 use crate::engine::Engine;
-use crate::holder;
-use crate::ops;
-
-impl ActsFor for Engine {
-    fn acting_for(&self, caller: Caller) -> Arc<dyn Fabric> {
-        Arc::new(self.acting_as(caller))
-    }
-}
+use crate::{audit, holder, ops};
 
 /// The command, once it is clear that the caller may.
 macro_rules! admitted {
@@ -32,6 +22,20 @@ macro_rules! admitted {
     }};
 }
 
+/// What a privileged call is about, for the audit.
+macro_rules! about {
+    ((of $id:ty), $operation:expr, $command:ident) => {
+        audit::is_privileged($operation)
+            .then(|| audit::about($operation, wire::to_json(&<$id as Target>::Fields::from($command))))
+    };
+    ((many $name:ident: $item:ty), $operation:expr, $command:ident) => {
+        audit::is_privileged($operation).then(String::new)
+    };
+    ($take:tt, $operation:expr, $command:ident) => {
+        audit::is_privileged($operation).then(|| audit::about($operation, wire::to_json(&$command)))
+    };
+}
+
 macro_rules! doors {
     ($($noun:ident { $(
         $(#[doc = $doc:literal])+
@@ -41,8 +45,14 @@ macro_rules! doors {
         impl Fabric for Engine {
             $($(
                 async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)> {
-                    let command = admitted!(self, &op::$name, command $(, $holder)?);
-                    ops::$noun::$name(self, command).await
+                    let about = about!($take, &op::$name, command);
+                    let acting = async {
+                        let command = admitted!(self, &op::$name, command $(, $holder)?);
+                        ops::$noun::$name(self, command).await
+                    };
+                    let answer = acting.await;
+                    audit::note(&self.caller, &op::$name, about.as_deref(), &answer);
+                    answer
                 }
             )+)+
         }

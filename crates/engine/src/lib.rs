@@ -6,6 +6,7 @@
 //! | where | what |
 //! |---|---|
 //! | `fabric` | the door to each operation, made from the table |
+//! | `audit` | lines about privileged acts |
 //! | `holder` | what a lease allows beyond the role of its holder |
 //! | `ops/` | the operations, a module per noun |
 //! | `scheduler/` | handing out: claims, admission, grants, exchange |
@@ -21,6 +22,7 @@
 //! | `host` | time, luck and background tasks, which a simulation replaces |
 
 mod after_commit;
+mod audit;
 mod clock;
 mod config;
 mod directory;

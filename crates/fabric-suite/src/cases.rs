@@ -129,6 +129,7 @@ macro_rules! fabric_cases {
                 a_failure_is_retried_as_often_as_the_policy_says,
                 permanent_and_cancelled_failures_are_not_retried,
                 only_listed_categories_are_retried,
+                a_failure_may_put_off_its_retry,
                 a_retry_waits_for_its_backoff,
                 an_exponential_backoff_grows_up_to_its_limit,
                 jitter_shortens_a_backoff_by_at_most_half,

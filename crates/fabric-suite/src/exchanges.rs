@@ -31,6 +31,7 @@ pub(crate) async fn what_was_finished_is_answered_in_order(harness: &dyn Harness
             fence: None,
             reason: "no".to_owned(),
             category: Category::permanent(),
+            retry_after: None,
         }),
         Finish::Delay(DelayUntil {
             fence: None,

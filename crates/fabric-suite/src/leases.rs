@@ -194,6 +194,7 @@ pub(crate) async fn every_report_of_a_holder_needs_a_fence(harness: &dyn Harness
         fence,
         reason: String::new(),
         category: Category::permanent(),
+        retry_after: None,
     };
     let pending = CreatePendingWaitpoint {
         fence,

@@ -48,6 +48,33 @@ pub(crate) async fn permanent_and_cancelled_failures_are_not_retried(harness: &d
     }
 }
 
+pub(crate) async fn a_failure_may_put_off_its_retry(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    // Not before both it and the backoff, and at most a day.
+    for (backoff, asked, comes) in [
+        (SECOND, MINUTE, MINUTE),
+        (MINUTE, SECOND, MINUTE),
+        (SECOND, Duration::from_hours(48), Duration::from_hours(24)),
+    ] {
+        let backoff = json!({ "fixed": { "delay_ms": backoff.as_millis() } });
+        let task = scene
+            .running(with_policy(&json!({ "retry_policy": { "backoff": backoff } })))
+            .await;
+        let now = scene.now().await;
+        let failed = scene.fail_for_now(&task, "transient", asked).await.unwrap();
+        assert_eq!(
+            failed,
+            Failed::RetryScheduled {
+                delay_until: now + comes
+            }
+        );
+        scene.cancel(task.execution_id).await.unwrap();
+    }
+    let final_one = scene.running(submission()).await;
+    let failed = scene.fail_for_now(&final_one, "transient", MINUTE).await.unwrap();
+    assert_eq!(failed, Failed::TerminalFailed, "it makes no retry of its own");
+}
+
 pub(crate) async fn only_listed_categories_are_retried(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let backoff = json!({ "fixed": { "delay_ms": 0 } });

@@ -105,6 +105,7 @@ fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut R
                 fence,
                 reason: "again".to_owned(),
                 category,
+                retry_after: None,
             };
             fail::fail(execution, &fail, context).map(drafted)
         }

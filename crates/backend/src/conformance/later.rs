@@ -93,6 +93,7 @@ pub(super) async fn what_is_not_known_of_an_attempt_goes_where_the_attempt_goes(
         fence: Some(fence(&task)),
         reason: "again".to_owned(),
         category,
+        retry_after: None,
     };
     store
         .step(id, |execution, context| fail::fail(execution, &fail, context))

@@ -91,6 +91,7 @@ pub(super) async fn a_failed_attempt_is_followed_by_a_new_one(store: &Store<'_>)
         fence: Some(fence(&task)),
         reason: "again".to_owned(),
         category,
+        retry_after: None,
     };
     store
         .step(id, |execution, context| fail::fail(execution, &fail, context))

@@ -76,6 +76,7 @@ async fn run(engine: &Engine, task: Task) -> Result<(), Rejection> {
             fence: Some(task.fence),
             reason: "the first attempt of this one always fails".to_owned(),
             category: Category::parse("transient")?,
+            retry_after: None,
         };
         return engine.fail(On::new(task.execution_id, fail)).await.map(drop);
     }

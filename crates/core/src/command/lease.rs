@@ -147,6 +147,10 @@ pub struct Fail {
     pub reason: String,
     /// What the retry policy goes by: 1 to 64 of `a-z`, `0-9` and `_`, such as `transient` or `permanent`.
     pub category: Category,
+    /// A retry comes neither before this much time has passed nor before its backoff is over; more than 24 h are cut. It
+    /// makes no retry of a failure that the policy does not retry.
+    #[serde(rename = "retry_after_ms")]
+    pub retry_after: Option<Duration>,
 }
 
 /// What the policy made of a failure.

@@ -14,12 +14,10 @@ mod operation;
 mod remote;
 pub mod types;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use self::types::*;
-use crate::caller::{Caller, Role};
+use crate::caller::Role;
 use crate::error::Rejection;
 
 pub use on::{OfBudget, OfExecution, OfFlow, OfQuotaPolicy, On, Target};
@@ -31,12 +29,6 @@ pub const BASE_PATH: &str = "/v1";
 
 /// The answer to an operation.
 pub type Result<T> = std::result::Result<T, Rejection>;
-
-/// Something that acts for different callers: a server acts for the caller of each request.
-pub trait ActsFor: Send + Sync {
-    /// The interface as `caller` may use it.
-    fn acting_for(&self, caller: Caller) -> Arc<dyn Fabric>;
-}
 
 /// Makes the interface from the table: a method, and an entry of data, for each operation.
 macro_rules! interface {

@@ -7,10 +7,11 @@ use super::lease::check_text;
 use super::step::{ClosedReason, Step};
 use crate::command::lease::{Fail, Failed};
 use crate::error::Rejection;
+use crate::limits::RETRY_AFTER_MAX;
 use crate::record::{
     AttemptEndState, AttemptKind, Delay, DelayReason, Execution, Failure, Happening, LeaseEnd, LeaseOperation,
 };
-use crate::time::Timestamp;
+use crate::time::{Duration, Timestamp};
 
 /// The attempt failed: it is retried as the policy allows, or the execution ends. Safe to repeat with the same lease.
 pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<Step<Failed>, Rejection> {
@@ -25,7 +26,10 @@ pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<
         reason: command.reason.clone(),
         category: command.category.clone(),
     };
-    let failed = end_failed_attempt(&mut change, failure, FailedBy::Holder);
+    let by = FailedBy::Holder {
+        retry_after: command.retry_after,
+    };
+    let failed = end_failed_attempt(&mut change, failure, by);
     Ok(change.finish(failed))
 }
 
@@ -43,23 +47,26 @@ fn failed_before(end: &LeaseEnd) -> Failed {
 #[derive(Clone, Copy)]
 pub(crate) enum FailedBy {
     /// The worker that held its lease.
-    Holder,
+    Holder {
+        /// What it says about when a retry may be of use.
+        retry_after: Option<Duration>,
+    },
     /// Its attempt timeout: whoever held the lease did nothing, and is never told that it did.
     Timeout,
 }
 
 /// Ends the live lease and its attempt with `failure` and applies the retry policy.
 pub(crate) fn end_failed_attempt(change: &mut Change<'_>, failure: Failure, by: FailedBy) -> Failed {
-    let Some(delay_until) = retry_at(change, &failure) else {
+    let Some(delay_until) = retry_at(change, &failure, by) else {
         change.end_lease(match by {
-            FailedBy::Holder => LeaseEnd::Failed,
+            FailedBy::Holder { .. } => LeaseEnd::Failed,
             FailedBy::Timeout => LeaseEnd::TimedOut,
         });
         change.terminate(Ending::failed(failure, ClosedReason::Failure));
         return Failed::TerminalFailed;
     };
     let passed = match by {
-        FailedBy::Holder => change.leave_lease(LeaseOperation::Fail, LeaseEnd::RetryScheduled { delay_until }),
+        FailedBy::Holder { .. } => change.leave_lease(LeaseOperation::Fail, LeaseEnd::RetryScheduled { delay_until }),
         FailedBy::Timeout => change.lose_lease(LeaseEnd::TimedOut),
     };
     if !passed {
@@ -82,10 +89,14 @@ pub(crate) fn end_failed_attempt(change: &mut Change<'_>, failure: Failure, by: 
     Failed::RetryScheduled { delay_until }
 }
 
-/// When the policy tries again after `failure`; `None` when it does not.
-fn retry_at(change: &Change<'_>, failure: &Failure) -> Option<Timestamp> {
+/// When the policy tries again after `failure`, not before its holder said; `None` when it does not.
+fn retry_at(change: &Change<'_>, failure: &Failure, by: FailedBy) -> Option<Timestamp> {
     let policy = change.after.definition.policy.retry_policy.as_ref()?;
     let retries = change.after.counts.retries;
     let allowed = policy.allows(&failure.category, retries);
-    allowed.then(|| change.now + policy.backoff.delay(retries, change.context.dice))
+    let asked = match by {
+        FailedBy::Holder { retry_after } => retry_after.unwrap_or_default().min(RETRY_AFTER_MAX),
+        FailedBy::Timeout => Duration::ZERO,
+    };
+    allowed.then(|| change.now + policy.backoff.delay(retries, change.context.dice).max(asked))
 }

@@ -177,6 +177,7 @@ pub(crate) fn end_member(world: &mut World, id: ExecutionId, how: Upstream) -> R
             fence,
             reason: "broken".to_owned(),
             category: "permanent".parse()?,
+            retry_after: None,
         };
         world.decide(id, |execution, context| fail::fail(execution, &command, context))?;
     }

@@ -177,6 +177,7 @@ impl Scene {
             fence: self.fence,
             reason: "broken".to_owned(),
             category: "transient".parse()?,
+            retry_after: None,
         };
         self.step(|execution, context| fail::fail(execution, &command, context))?;
         Ok(())

@@ -211,6 +211,7 @@ impl Store {
                     fence,
                     reason: "broken".to_owned(),
                     category: Category::permanent(),
+                    retry_after: None,
                 };
                 Ok(fail::fail(&execution, &command, &context)?.map(|_| ()))
             }

@@ -390,6 +390,7 @@ impl World {
                     fence,
                     reason: "broken".to_owned(),
                     category,
+                    retry_after: None,
                 };
                 fail::fail(execution, &command, context)?.map(|_| ())
             }

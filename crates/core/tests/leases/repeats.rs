@@ -22,6 +22,7 @@ fn a_repeated_end_of_a_lease_gets_its_first_answer_and_changes_nothing() {
         fence,
         reason: "it broke".to_owned(),
         category: "transient".parse().unwrap(),
+        retry_after: None,
     };
     let first = case.act(|execution, context| fail::fail(execution, &command, context));
     let delay_until = START + SECOND;
@@ -76,6 +77,7 @@ fn an_attempt_that_timed_out_behind_a_cancelled_gate_was_not_failed_by_its_worke
         fence: Some(case.fence()),
         reason: "it broke".to_owned(),
         category: "transient".parse().unwrap(),
+        retry_after: None,
     };
     case.pass_and_pump(SECOND);
     let outcome = case.execution().outcome().cloned().unwrap();

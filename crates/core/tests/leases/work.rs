@@ -80,6 +80,7 @@ fn a_failure_reason_has_at_most_4_kib() {
         fence: Some(case.fence()),
         reason: "r".repeat(length),
         category: "mine".parse().unwrap(),
+        retry_after: None,
     };
     let (long, short) = (command(4_097, &case), command(4_096, &case));
     let refused = case.act(|execution, context| fail::fail(execution, &long, context));

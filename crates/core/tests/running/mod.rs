@@ -285,6 +285,7 @@ impl Case {
             fence: Some(self.fence()),
             reason: "it broke".to_owned(),
             category: Category::parse(category)?,
+            retry_after: None,
         };
         self.act(|execution, context| fail::fail(execution, &command, context))
     }

@@ -179,6 +179,7 @@ impl Side {
                         fence: Some(task.fence),
                         reason: "it broke".to_owned(),
                         category: Category::parse("transient").unwrap(),
+                        retry_after: None,
                     };
                     kind(engine.fail(On::new(task.execution_id, fail)).await)
                 }

@@ -117,10 +117,20 @@ impl Scene<'_> {
 
     /// Fails a task.
     pub(crate) async fn fail(&self, task: &Task, category: &str) -> Result<Failed> {
+        self.fail_with(task, category, None).await
+    }
+
+    /// Fails a task, and says how long a retry is of no use.
+    pub(crate) async fn fail_for_now(&self, task: &Task, category: &str, retry_after: Duration) -> Result<Failed> {
+        self.fail_with(task, category, Some(retry_after)).await
+    }
+
+    async fn fail_with(&self, task: &Task, category: &str, retry_after: Option<Duration>) -> Result<Failed> {
         let command = Fail {
             fence: Some(task.fence),
             reason: "it broke".to_owned(),
             category: Category::parse(category).unwrap(),
+            retry_after,
         };
         self.fabric.fail(On::new(task.execution_id, command)).await
     }

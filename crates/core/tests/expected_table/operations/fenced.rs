@@ -135,6 +135,7 @@ fn fail_as(scene: &mut Scene, fence: Option<Fence>, category: &str) -> Result<An
         fence,
         reason: "broken".to_owned(),
         category: category.parse()?,
+        retry_after: None,
     };
     let failed = scene.step(|execution, context| machine_fail::fail(execution, &command, context))?;
     Ok(scene.accepted(match failed {

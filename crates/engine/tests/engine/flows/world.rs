@@ -277,6 +277,7 @@ impl World {
             fence: Some(task.fence),
             reason: "broken".to_owned(),
             category,
+            retry_after: None,
         };
         self.engine.fail(On::new(id, command)).await.unwrap();
         self.settle().await;

@@ -1,5 +1,6 @@
 //! The operations of ops/: repetitions, lost replies, refusals.
 
+mod audit;
 mod claims;
 mod frames;
 mod keys;

@@ -196,6 +196,7 @@ impl Stage {
             fence: Some(fence),
             reason: "no luck".to_owned(),
             category: Category::parse("transient").unwrap(),
+            retry_after: None,
         };
         self.decide(id, |execution, context| fail::fail(execution, &command, context))
             .await;

@@ -105,6 +105,7 @@ async fn results_come_in_the_order_things_were_said_in() {
                 fence: None,
                 reason: "no".to_owned(),
                 category: Category::parse("permanent").expect("a name"),
+                retry_after: None,
             }),
         ),
     ];

@@ -85,6 +85,7 @@ impl Worker {
                 fence: None,
                 reason: "it broke".to_owned(),
                 category: names::some_category(luck),
+                retry_after: None,
             }),
             4 => Finish::Release(Release::default()),
             5 => Finish::Delay(DelayUntil {

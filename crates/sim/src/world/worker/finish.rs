@@ -95,6 +95,11 @@ impl Worker {
             fence: self.shown(held),
             reason: "it broke".to_owned(),
             category: names::some_category(&self.actor.luck),
+            retry_after: self
+                .actor
+                .luck
+                .one_in(4)
+                .then(|| policies::seconds(&self.actor.luck, 0, 30)),
         };
         let heard = call_once!(self.actor, fail, On::new(held.id, command)).await;
         self.ended(held, &heard, LeaseOperation::Fail)
