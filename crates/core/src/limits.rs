@@ -14,6 +14,12 @@ pub const FRAME_BYTES_MAX: usize = 64 * 1024;
 pub const TAGS_MAX: usize = 64;
 /// Longest tag value.
 pub const TAG_VALUE_BYTES_MAX: usize = 1024;
+/// Dimensions of usage that are summed on an execution.
+pub const USAGE_DIMENSIONS_MAX: usize = 16;
+/// Steps under way a worker may name at once.
+pub const DOING_MAX: usize = 8;
+/// Longest name of a step under way, and of a worker's version.
+pub const LABEL_BYTES_MAX: usize = 256;
 /// Longest free text a caller may attach: reasons, progress messages, details.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 

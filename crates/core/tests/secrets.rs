@@ -79,6 +79,7 @@ fn nothing_prints_a_lease_id() {
     let renew = Renew {
         fence: Some(fence),
         ttl: None,
+        doing: Vec::new(),
     };
     assert_hidden(&format!("{:?} {fence:?} {:?}", fence.lease_id, case.lease_record()));
     assert_hidden(&format!("{parent:?} {submission:?} {renew:?} {:?}", case.execution()));
@@ -125,8 +126,17 @@ fn no_refusal_shows_the_fence_it_refuses() {
     for mut case in ends() {
         case.pass(MINUTE);
         let refusals = [
-            case.act(|execution, context| lease::renew(execution, &Renew { fence, ttl: None }, context))
-                .err(),
+            case.act(|execution, context| {
+                lease::renew(
+                    execution,
+                    &Renew {
+                        fence,
+                        ..Renew::default()
+                    },
+                    context,
+                )
+            })
+            .err(),
             case.act(|execution, context| lease::release(execution, &Release { fence }, context))
                 .err(),
             case.act(|execution, context| lease::complete(execution, &Complete { fence, result: None }, context))

@@ -34,6 +34,7 @@ fn registration(incarnation: u128) -> RegisterWorker {
         lanes: vec![LaneId::default_lane()],
         capabilities: capabilities(&["gpu"]),
         ttl: Some(Duration::from_secs(20)),
+        load: Default::default(),
     }
 }
 
@@ -75,11 +76,11 @@ fn the_same_incarnation_registers_again_and_keeps_its_start() {
 
 #[test]
 fn a_heartbeat_keeps_a_worker_alive_and_does_not_wake_the_dead() {
-    let seen = worker::heartbeat(Some(&registered()), &heartbeat(1), &at(15)).unwrap();
+    let seen = worker::heartbeat(Some(&registered()), &heartbeat(1), &Default::default(), &at(15)).unwrap();
     assert!(seen.is_live(at(34).now) && !seen.is_live(at(35).now));
-    let dead = worker::heartbeat(Some(&registered()), &heartbeat(1), &at(20)).unwrap_err();
+    let dead = worker::heartbeat(Some(&registered()), &heartbeat(1), &Default::default(), &at(20)).unwrap_err();
     assert_eq!(dead.code, Code::WorkerNotFound);
-    let other = worker::heartbeat(Some(&registered()), &heartbeat(2), &at(1)).unwrap_err();
+    let other = worker::heartbeat(Some(&registered()), &heartbeat(2), &Default::default(), &at(1)).unwrap_err();
     assert_eq!(other.code, Code::DuplicateWorkerInstance);
 }
 

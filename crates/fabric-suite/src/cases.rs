@@ -110,6 +110,7 @@ macro_rules! fabric_cases {
                 every_call_of_a_holder_needs_a_fence,
                 every_report_of_a_holder_needs_a_fence,
                 a_renewal_lasts_as_long_as_it_asks_for,
+                a_renewal_says_what_its_worker_is_doing,
                 a_released_task_goes_on_with_the_same_attempt,
                 a_released_task_keeps_its_place,
                 a_delayed_task_goes_on_later_with_the_same_attempt,
@@ -415,6 +416,7 @@ macro_rules! fabric_cases {
                 budgets_are_listed_by_namespace_in_pages,
             }
             usages {
+                usage_is_summed_over_the_attempts_of_an_execution,
                 usage_stands_on_the_attempt_and_in_the_budget,
                 a_holder_gets_the_answer_of_the_budget,
                 a_repeated_usage_report_counts_once,
@@ -487,6 +489,9 @@ macro_rules! fabric_cases {
                 claiming_refreshes_a_registration,
                 the_leases_of_a_dead_worker_expire_on_their_own,
                 work_nobody_can_do_says_so,
+                a_worker_says_how_busy_it_is,
+                a_drained_worker_is_told_and_gets_nothing_until_it_is_undrained,
+                nobody_is_drained_who_is_not_there,
             }
             reads {
                 an_unknown_execution_is_not_found,
@@ -502,6 +507,11 @@ macro_rules! fabric_cases {
                 executions_are_listed_by_what_they_are,
                 executions_are_listed_by_where_they_stand,
                 executions_are_listed_by_flow_and_by_time,
+                executions_are_listed_by_several_values,
+                executions_are_listed_by_all_of_several_tags,
+                executions_are_listed_by_the_category_of_their_last_failure,
+                executions_are_listed_by_id_as_far_as_they_are_there,
+                what_waits_in_a_lane_is_listed_as_it_is_handed_out,
                 a_cursor_is_good_for_its_own_listing_only,
                 a_page_has_1_to_1_000_entries,
                 who_waits_for_the_end_is_told_of_it,

@@ -204,6 +204,7 @@ pub(crate) async fn a_first_lease_is_short_until_it_is_renewed(harness: &dyn Har
     let renew = Renew {
         fence: Some(task.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     let renewed = scene.fabric.renew(On::new(task.execution_id, renew)).await.unwrap();
     assert!(renewed.expires_at >= task.expires_at + Duration::from_secs(20));

@@ -293,6 +293,7 @@ fn exchange() -> Exchange {
         frames: Vec::new(),
         usage: Vec::new(),
         want: None,
+        load: Default::default(),
         wait: Duration::ZERO,
     }
 }
@@ -314,6 +315,7 @@ const fn keep(task: &Task) -> On<ExecutionId, Renew> {
     let renew = Renew {
         fence: Some(task.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     On::new(task.execution_id, renew)
 }

@@ -16,9 +16,10 @@ use ff_core::fabric::On;
 use ff_core::id::{AttemptId, LeaseId};
 use ff_core::name::Category;
 use ff_core::payload::Payload;
+use ff_core::record::StepUnderWay;
 use ff_core::record::{AttemptKind, Fence};
 use ff_core::state::{AttemptState, BlockingReason, OwnershipState, PublicState};
-use ff_core::time::Duration;
+use ff_core::time::{Duration, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -145,7 +146,17 @@ pub(crate) async fn every_call_of_a_holder_needs_a_fence(harness: &dyn Harness) 
     let task = scene.running(submission()).await;
     let (id, fabric, fence) = (task.execution_id, &scene.fabric, None);
     let missing = [
-        refused(fabric.renew(On::new(id, Renew { fence, ttl: None })).await),
+        refused(
+            fabric
+                .renew(On::new(
+                    id,
+                    Renew {
+                        fence,
+                        ..Renew::default()
+                    },
+                ))
+                .await,
+        ),
         refused(fabric.release(On::new(id, Release { fence })).await),
         refused(fabric.complete(On::new(id, Complete { fence, result: None })).await),
         refused(fabric.wait_children(On::new(id, WaitChildren { fence })).await),
@@ -223,6 +234,40 @@ pub(crate) async fn every_report_of_a_holder_needs_a_fence(harness: &dyn Harness
     assert_eq!(missing, [Code::FenceRequired; 5]);
 }
 
+pub(crate) async fn a_renewal_says_what_its_worker_is_doing(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let renew = |steps: &[&str]| {
+        let under_way = |step: &&str| StepUnderWay {
+            step: (*step).to_owned(),
+            started_at: Timestamp::from_millis(7),
+        };
+        let renew = Renew {
+            fence: Some(task.fence),
+            doing: steps.iter().map(under_way).collect(),
+            ..Renew::default()
+        };
+        scene.fabric.renew(On::new(task.execution_id, renew))
+    };
+    renew(&["fetch#0", "llm#4"]).await.unwrap();
+    let doing = scene.view(task.execution_id).await.doing;
+    assert_eq!(doing[1].step, "llm#4");
+    renew(&["llm#5"]).await.unwrap();
+    assert_eq!(
+        scene.view(task.execution_id).await.doing.len(),
+        1,
+        "what was said before is over"
+    );
+    for wrong in [&["a"; 9][..], &[""], &["two\nlines"]] {
+        assert_eq!(refused(renew(wrong).await), Code::InvalidInput);
+    }
+    scene.complete(&task).await.unwrap();
+    assert!(
+        scene.view(task.execution_id).await.doing.is_empty(),
+        "nobody is at it any more"
+    );
+}
+
 pub(crate) async fn a_renewal_lasts_as_long_as_it_asks_for(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.held(submission()).await;
@@ -231,6 +276,7 @@ pub(crate) async fn a_renewal_lasts_as_long_as_it_asks_for(harness: &dyn Harness
     let renew = |ttl| Renew {
         fence: Some(task.fence),
         ttl: Some(ttl),
+        doing: Vec::new(),
     };
     for ttl in [Duration::from_millis(999), Duration::from_hours(25)] {
         let answer = scene.fabric.renew(On::new(task.execution_id, renew(ttl))).await;
@@ -425,6 +471,7 @@ pub(crate) async fn a_holder_learns_of_a_cancellation_when_it_renews(harness: &d
     let renew = Renew {
         fence: Some(task.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     let refusal = scene.fabric.renew(On::new(task.execution_id, renew)).await.unwrap_err();
     assert_eq!(refusal.code, Code::ExecutionNotActive);

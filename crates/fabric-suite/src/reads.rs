@@ -17,13 +17,13 @@ use ff_core::state::{
 };
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::{ListExecutions, ListFlows, ReadEvents, WaitForEnd};
+use ff_core::view::{ListExecutions, ListFlows, ListOrder, ReadEvents, WaitForEnd, WantedTag};
 use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    Scene, WORKER, all, elsewhere, first, fresh, in_lane, instance, lane, list, nobody, other_namespace, promptly,
-    refused, retrying, submission, with_policy,
+    MINUTE, Scene, WORKER, all, elsewhere, first, fresh, in_lane, instance, lane, list, nobody, other_namespace,
+    promptly, refused, retrying, submission, with_policy,
 };
 
 pub(crate) async fn an_unknown_execution_is_not_found(harness: &dyn Harness) {
@@ -226,12 +226,12 @@ pub(crate) async fn executions_are_listed_by_what_they_are(harness: &dyn Harness
     let foreign = scene.submit(elsewhere()).await;
     let any = ListExecutions::default;
     let by_lane = ListExecutions {
-        lane: Some(lane("fast")),
+        lane: vec![lane("fast")],
         ..any()
     };
     assert_eq!(walk(&scene, by_lane).await, [fast]);
     let by_kind = ListExecutions {
-        kind: Some(ExecutionKind::parse("mail").unwrap()),
+        kind: vec![ExecutionKind::parse("mail").unwrap()],
         ..any()
     };
     assert_eq!(walk(&scene, by_kind).await, [mail]);
@@ -241,8 +241,8 @@ pub(crate) async fn executions_are_listed_by_what_they_are(harness: &dyn Harness
     };
     assert_eq!(walk(&scene, by_namespace).await, [foreign]);
     let both = ListExecutions {
-        lane: Some(lane("fast")),
-        kind: Some(ExecutionKind::parse("mail").unwrap()),
+        lane: vec![lane("fast")],
+        kind: vec![ExecutionKind::parse("mail").unwrap()],
         ..any()
     };
     assert!(walk(&scene, both).await.is_empty());
@@ -261,7 +261,7 @@ pub(crate) async fn executions_are_listed_by_where_they_stand(harness: &dyn Harn
     let task = scene.running(submission()).await;
     let waiting = scene.submit_plain().await;
     let in_state = |state| ListExecutions {
-        state: Some(state),
+        state: vec![state],
         ..ListExecutions::default()
     };
     assert_eq!(walk(&scene, in_state(PublicState::Active)).await, [task.execution_id]);
@@ -297,6 +297,163 @@ pub(crate) async fn executions_are_listed_by_flow_and_by_time(harness: &dyn Harn
     assert_eq!(walk(&scene, before).await, [ids[0]]);
 }
 
+pub(crate) async fn executions_are_listed_by_several_values(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(in_lane("fast")).await;
+    scene.after(Duration::from_millis(10)).await;
+    let slow = scene.submit(in_lane("slow")).await;
+    scene.after(Duration::from_millis(10)).await;
+    let other = scene.submit(in_lane("other")).await;
+    let any = || ListExecutions {
+        page: first(1),
+        ..ListExecutions::default()
+    };
+    let lanes = ListExecutions {
+        lane: vec![lane("fast"), lane("slow")],
+        ..any()
+    };
+    assert_eq!(walk(&scene, lanes).await, [slow, task.execution_id]);
+    let states = ListExecutions {
+        state: vec![PublicState::Active, PublicState::Waiting],
+        ..any()
+    };
+    assert_eq!(walk(&scene, states).await, [other, slow, task.execution_id]);
+    let by_worker = ListExecutions {
+        worker: Some(task_worker()),
+        ..any()
+    };
+    assert_eq!(walk(&scene, by_worker).await, [task.execution_id]);
+    scene.complete(&task).await.unwrap();
+    let completed_at = scene.view(task.execution_id).await.completed_at.unwrap();
+    let ended = |from, before| ListExecutions {
+        ended_from: from,
+        ended_before: before,
+        ..any()
+    };
+    let later = completed_at + Duration::from_millis(1);
+    assert_eq!(
+        walk(&scene, ended(Some(completed_at), Some(later))).await,
+        [task.execution_id]
+    );
+    assert!(walk(&scene, ended(Some(later), None)).await.is_empty());
+    let page = scene.fabric.list_executions(ListExecutions::default()).await.unwrap();
+    assert_eq!(
+        (page.looked_at, page.reached_at),
+        (3, Some(scene.view(task.execution_id).await.created_at))
+    );
+}
+
+fn task_worker() -> ff_core::name::WorkerId {
+    ff_core::name::WorkerId::parse(WORKER).unwrap()
+}
+
+pub(crate) async fn executions_are_listed_by_all_of_several_tags(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let tagged = |tags: &[(&str, &str)]| CreateExecution {
+        tags: tags
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect(),
+        ..submission()
+    };
+    let both = scene.submit(tagged(&[("team", "red"), ("tier", "a=b")])).await;
+    scene.submit(tagged(&[("team", "red")])).await;
+    let wanted = |key: &str, value: &str| WantedTag {
+        key: key.to_owned(),
+        value: value.to_owned(),
+    };
+    let request = ListExecutions {
+        tag: vec![wanted("team", "red"), wanted("tier", "a=b")],
+        ..ListExecutions::default()
+    };
+    assert_eq!(walk(&scene, request).await, [both]);
+}
+
+pub(crate) async fn executions_are_listed_by_the_category_of_their_last_failure(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    scene.fail(&task, "permanent").await.unwrap();
+    scene.submit_plain().await;
+    let of = |category: &str| ListExecutions {
+        category: Some(ff_core::name::Category::parse(category).unwrap()),
+        ..ListExecutions::default()
+    };
+    assert_eq!(walk(&scene, of("permanent")).await, [task.execution_id]);
+    assert!(walk(&scene, of("transient")).await.is_empty());
+}
+
+pub(crate) async fn executions_are_listed_by_id_as_far_as_they_are_there(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let ids = scene.submit_in_turn(3).await;
+    let unknown = ExecutionId::new(0, fresh());
+    let request = ListExecutions {
+        id: vec![ids[0], unknown, ids[2]],
+        ..ListExecutions::default()
+    };
+    assert_eq!(walk(&scene, request).await, [ids[2], ids[0]]);
+    let waiting = ListExecutions {
+        id: vec![ids[0]],
+        state: vec![PublicState::Completed],
+        ..ListExecutions::default()
+    };
+    assert!(walk(&scene, waiting).await.is_empty(), "everything given must hold");
+    let too_many = ListExecutions {
+        id: vec![ids[0]; 101],
+        ..ListExecutions::default()
+    };
+    assert_eq!(
+        refused(scene.fabric.list_executions(too_many).await),
+        Code::InvalidInput
+    );
+}
+
+pub(crate) async fn what_waits_in_a_lane_is_listed_as_it_is_handed_out(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let mut ids = Vec::new();
+    for priority in [0, 5, 0] {
+        let command = CreateExecution {
+            priority,
+            ..in_lane("fast")
+        };
+        ids.push(scene.submit(command).await);
+        scene.after(Duration::from_millis(10)).await;
+    }
+    let delayed = CreateExecution {
+        delay_until: Some(scene.view(ids[0]).await.created_at + MINUTE),
+        ..in_lane("fast")
+    };
+    scene.submit(delayed).await;
+    scene.submit_plain().await;
+    let next = || ListExecutions {
+        lane: vec![lane("fast")],
+        order: ListOrder::Next,
+        page: first(2),
+        ..ListExecutions::default()
+    };
+    assert_eq!(walk(&scene, next()).await, [ids[1], ids[0], ids[2]]);
+    let wrong = [
+        ListExecutions {
+            lane: Vec::new(),
+            ..next()
+        },
+        ListExecutions {
+            lane: vec![lane("fast"), lane("slow")],
+            ..next()
+        },
+        ListExecutions {
+            state: vec![PublicState::Active],
+            ..next()
+        },
+        ListExecutions {
+            id: vec![ids[0]],
+            ..next()
+        },
+    ];
+    for wrong in wrong {
+        assert_eq!(refused(scene.fabric.list_executions(wrong).await), Code::InvalidInput);
+    }
+}
+
 /// Everything a listing shows, page by page.
 async fn walk(scene: &Scene<'_>, mut request: ListExecutions) -> Vec<ExecutionId> {
     let mut seen = Vec::new();
@@ -319,7 +476,7 @@ pub(crate) async fn a_cursor_is_good_for_its_own_listing_only(harness: &dyn Harn
     };
     let cursor = scene.fabric.list_executions(one).await.unwrap().next;
     let other = ListExecutions {
-        lane: Some(lane("default")),
+        lane: vec![lane("default")],
         page: PageRequest {
             cursor: cursor.clone(),
             limit: None,

@@ -7,7 +7,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::record::Tags;
 use ff_core::state::PublicState;
-use ff_core::view::ListExecutions;
+use ff_core::view::{ListExecutions, WantedTag};
 
 use crate::Harness;
 use crate::scene::{Scene, refused, submission};
@@ -77,7 +77,10 @@ pub(crate) async fn executions_are_listed_by_tag_as_it_is_now(harness: &dyn Harn
 
 async fn listed(scene: &Scene<'_>, team: &str) -> Vec<ExecutionId> {
     let request = ListExecutions {
-        tag: Some(("team".to_owned(), team.to_owned())),
+        tag: vec![WantedTag {
+            key: "team".to_owned(),
+            value: team.to_owned(),
+        }],
         ..ListExecutions::default()
     };
     let page = scene.fabric.list_executions(request).await.unwrap();

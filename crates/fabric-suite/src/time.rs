@@ -284,6 +284,7 @@ pub(crate) async fn a_breached_budget_stops_what_runs(harness: &dyn Harness) {
     let renew = Renew {
         fence: Some(task.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     let renewed = scene.fabric.renew(On::new(task.execution_id, renew)).await.unwrap();
     assert!(renewed.stop_requested.is_some());
@@ -387,6 +388,7 @@ async fn is_asked_to_stop(scene: &Scene<'_>, task: &Task) -> bool {
     let renew = Renew {
         fence: Some(task.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     let renewed = scene.fabric.renew(On::new(task.execution_id, renew)).await.unwrap();
     renewed.stop_requested.is_some()

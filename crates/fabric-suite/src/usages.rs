@@ -30,6 +30,27 @@ pub(crate) async fn usage_stands_on_the_attempt_and_in_the_budget(harness: &dyn 
     assert_eq!(on_attempt(&scene, &task, budget).await, 4);
 }
 
+pub(crate) async fn usage_is_summed_over_the_attempts_of_an_execution(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let policy = json!({ "budget_ids": [budget], "retry_policy": { "max_retries": 1, "backoff": { "fixed": { "delay_ms": 0 } } } });
+    let first = scene.running(with_policy(&policy)).await;
+    let named = ReportUsage {
+        dedup_key: Some(IdempotencyKey::parse("call-1").unwrap()),
+        ..usage(&first, budget, 2)
+    };
+    for _ in 0..2 {
+        send(&scene, &first, named.clone()).await;
+    }
+    scene.fail(&first, "transient").await.unwrap();
+    scene.after(Duration::from_secs(1)).await;
+    let second = scene.claim(WORKER).await;
+    scene.report(&second, budget, 3).await.unwrap();
+    scene.settle().await;
+    let view = scene.fabric.get_execution(first.execution_id).await.unwrap();
+    assert_eq!(view.usage, deltas(5));
+}
+
 pub(crate) async fn a_holder_gets_the_answer_of_the_budget(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let budget = scene.budget().await;

@@ -3,7 +3,9 @@
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, Exchange, Want};
 use ff_core::command::lease::Completed;
-use ff_core::command::worker::{Heartbeat, NamedInstance, RegisterWorker};
+use ff_core::command::worker::{
+    DrainWorker, Heartbeat, NamedInstance, RegisterWorker, SendHeartbeat, UndrainWorker, WorkerLoad,
+};
 use ff_core::error::Code;
 use ff_core::record::Worker;
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
@@ -70,7 +72,7 @@ pub(crate) async fn a_heartbeat_keeps_a_worker(harness: &dyn Harness) {
     scene.fabric.register_worker(register.clone()).await.unwrap();
     for _ in 0..3 {
         scene.after(Duration::from_secs(40)).await;
-        scene.fabric.heartbeat(process(&register)).await.unwrap();
+        scene.fabric.heartbeat(process(&register).into()).await.unwrap();
     }
     assert_eq!(listed(&scene).await.len(), 1);
 }
@@ -78,13 +80,13 @@ pub(crate) async fn a_heartbeat_keeps_a_worker(harness: &dyn Harness) {
 pub(crate) async fn a_worker_nobody_knows_has_no_heartbeat(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let register = registration(WORKER);
-    let answer = scene.fabric.heartbeat(process(&register)).await;
+    let answer = scene.fabric.heartbeat(process(&register).into()).await;
     assert_eq!(refused(answer), Code::WorkerNotFound);
     let answer = scene.fabric.deregister_worker(process(&register)).await;
     assert_eq!(refused(answer), Code::WorkerNotFound);
     scene.fabric.register_worker(register.clone()).await.unwrap();
     scene.after(MINUTE).await;
-    let answer = scene.fabric.heartbeat(process(&register)).await;
+    let answer = scene.fabric.heartbeat(process(&register).into()).await;
     assert_eq!(refused(answer), Code::WorkerNotFound, "its time was over");
 }
 
@@ -98,7 +100,7 @@ pub(crate) async fn one_process_has_an_instance_id(harness: &dyn Harness) {
     );
     let answer = scene.fabric.register_worker(second.clone()).await;
     assert_eq!(refused(answer), Code::DuplicateWorkerInstance);
-    let answer = scene.fabric.heartbeat(process(&second)).await;
+    let answer = scene.fabric.heartbeat(process(&second).into()).await;
     assert_eq!(refused(answer), Code::DuplicateWorkerInstance);
     let answer = scene.fabric.deregister_worker(process(&second)).await;
     assert_eq!(refused(answer), Code::DuplicateWorkerInstance);
@@ -208,6 +210,7 @@ fn exchange(register: &RegisterWorker, want: Option<Want>) -> Exchange {
         renew: Vec::new(),
         frames: Vec::new(),
         usage: Vec::new(),
+        load: Default::default(),
         want,
         wait: Duration::ZERO,
     }
@@ -221,4 +224,95 @@ fn process(register: &RegisterWorker) -> NamedInstance {
             incarnation: register.incarnation,
         },
     }
+}
+
+pub(crate) async fn a_worker_says_how_busy_it_is(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = RegisterWorker {
+        load: WorkerLoad {
+            slots: Some(8),
+            running: Some(0),
+            version: Some("1.4.2".to_owned()),
+        },
+        ..registration(WORKER)
+    };
+    let registered = scene.fabric.register_worker(register.clone()).await.unwrap();
+    assert_eq!(
+        (registered.slots, registered.version.as_deref()),
+        (Some(8), Some("1.4.2"))
+    );
+    let heartbeat = SendHeartbeat {
+        load: WorkerLoad {
+            running: Some(3),
+            ..WorkerLoad::default()
+        },
+        ..process(&register).into()
+    };
+    scene.fabric.heartbeat(heartbeat).await.unwrap();
+    let listed = scene.fabric.list_workers(list()).await.unwrap().items;
+    assert_eq!(
+        (listed[0].slots, listed[0].running),
+        (Some(8), Some(3)),
+        "what is not said stays"
+    );
+    let nameless = RegisterWorker {
+        load: WorkerLoad {
+            version: Some(String::new()),
+            ..WorkerLoad::default()
+        },
+        ..registration(WORKER)
+    };
+    assert_eq!(
+        refused(scene.fabric.register_worker(nameless).await),
+        Code::InvalidInput
+    );
+}
+
+pub(crate) async fn a_drained_worker_is_told_and_gets_nothing_until_it_is_undrained(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = registration(WORKER);
+    scene.fabric.register_worker(register.clone()).await.unwrap();
+    scene.submit_plain().await;
+    let drain = DrainWorker {
+        namespace: register.namespace.clone(),
+        instance: register.instance.clone(),
+        reason: "a new version".to_owned(),
+    };
+    let drained = scene.fabric.drain_worker(drain).await.unwrap().drain.unwrap();
+    assert_eq!(drained.reason, "a new version");
+    let wanting = || {
+        let Claim { want, .. } = claim(WORKER);
+        exchange(&register, Some(want))
+    };
+    let turn = scene.fabric.exchange(wanting()).await.unwrap();
+    assert_eq!((turn.tasks.len(), turn.drain), (0, Some(drained.clone())));
+    let heartbeat = scene.fabric.heartbeat(process(&register).into()).await.unwrap();
+    assert_eq!(heartbeat.drain, Some(drained.clone()));
+    let again = scene.fabric.register_worker(register.clone()).await.unwrap();
+    assert_eq!(again.drain, Some(drained));
+    let undrain = UndrainWorker {
+        namespace: register.namespace.clone(),
+        instance: register.instance.clone(),
+    };
+    assert_eq!(scene.fabric.undrain_worker(undrain).await.unwrap().drain, None);
+    let turn = scene.fabric.exchange(wanting()).await.unwrap();
+    assert_eq!((turn.tasks.len(), turn.drain), (1, None));
+}
+
+pub(crate) async fn nobody_is_drained_who_is_not_there(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let RegisterWorker {
+        namespace, instance, ..
+    } = registration(WORKER);
+    let drain = DrainWorker {
+        namespace: namespace.clone(),
+        instance: instance.clone(),
+        reason: String::new(),
+    };
+    assert_eq!(refused(scene.fabric.drain_worker(drain).await), Code::WorkerNotFound);
+    let undrain = UndrainWorker { namespace, instance };
+    assert_eq!(
+        refused(scene.fabric.undrain_worker(undrain).await),
+        Code::WorkerNotFound
+    );
 }

@@ -96,7 +96,15 @@ fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut R
         .zip(attempt)
         .map(|(lease, attempt)| lease.fence(attempt));
     match random.below(13) {
-        0 => lease::renew(execution, &Renew { fence, ttl: None }, context).map(drafted),
+        0 => lease::renew(
+            execution,
+            &Renew {
+                fence,
+                ..Renew::default()
+            },
+            context,
+        )
+        .map(drafted),
         1 => lease::release(execution, &Release { fence }, context).map(drafted),
         2 => lease::complete(execution, &Complete { fence, result: None }, context).map(drafted),
         3 | 4 => {

@@ -148,6 +148,7 @@ pub(super) async fn a_renewed_lease_goes_on_appending(store: &Store<'_>) {
     let renew = Renew {
         fence: Some(fence(&task)),
         ttl: Some(Duration::from_hours(1)),
+        doing: Vec::new(),
     };
     store
         .step(task.execution.id, |execution, context| {
@@ -424,6 +425,7 @@ pub(super) async fn renewed(store: &Store<'_>) -> Task {
     let renew = Renew {
         fence: Some(fence(&task)),
         ttl: Some(Duration::from_hours(24)),
+        doing: Vec::new(),
     };
     store
         .step(task.execution.id, |execution, context| {

@@ -11,13 +11,14 @@ use crate::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, LetGo
 use crate::command::stream::{AppendFrame, AppendedFrame};
 use crate::command::suspend::Suspend;
 use crate::command::waitpoint::SuspendedTask;
+use crate::command::worker::WorkerLoad;
 use crate::error::Rejection;
 use crate::fabric::On;
 use crate::id::{ExecutionId, FlowId};
 use crate::name::{DataRef, ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use crate::payload::Payload;
 use crate::policy::FallbackTier;
-use crate::record::{AttemptKind, Fence, Incarnation, ResumedBy, StopRequest, Tags};
+use crate::record::{AttemptKind, Drain, Fence, Incarnation, ResumedBy, StopRequest, Tags};
 use crate::time::{Duration, Timestamp};
 use crate::token::SignedGrant;
 use crate::view::SignalView;
@@ -239,6 +240,9 @@ pub struct Exchange {
     pub usage: Vec<On<ExecutionId, ReportUsage>>,
     /// What it can take; absent: nothing.
     pub want: Option<Want>,
+    /// How busy it is, and what it runs.
+    #[serde(rename = "..load")]
+    pub load: WorkerLoad,
     /// How long to wait for the first task, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
@@ -298,6 +302,8 @@ pub struct Exchanged {
     pub usage: Vec<Result<Reported, Rejection>>,
     /// New tasks, each under a lease of its own; at most as many as were wanted.
     pub tasks: Vec<Task>,
+    /// Set while the worker is to finish what it has: it is handed nothing more.
+    pub drain: Option<Drain>,
     /// The store's time, to compare expiries with.
     pub server_time: Timestamp,
 }

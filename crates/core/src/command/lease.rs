@@ -8,7 +8,7 @@ use crate::error::{Code, Rejection};
 use crate::id::{BudgetId, ExecutionId};
 use crate::name::{Category, Dimension, IdempotencyKey, RequestId};
 use crate::payload::Payload;
-use crate::record::{Fence, StopRequest};
+use crate::record::{Fence, StepUnderWay, StopRequest};
 use crate::time::{Duration, Timestamp};
 use crate::wire;
 
@@ -66,6 +66,9 @@ pub struct Renew {
     /// A new time between renewals, 1 s to 24 h; absent: as before.
     #[serde(rename = "ttl_ms")]
     pub ttl: Option<Duration>,
+    /// The steps the worker is at, up to 8, for whoever looks at the execution; absent: none. It replaces what was said before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doing: Vec<StepUnderWay>,
 }
 
 /// A renewed lease.

@@ -30,6 +30,33 @@ pub struct RegisterWorker {
     /// How long it counts as live without being heard of, 1 s to 24 h; absent: 60 s.
     #[serde(rename = "ttl_ms")]
     pub ttl: Option<Duration>,
+    /// How busy it is, and what it runs.
+    #[serde(rename = "..load")]
+    pub load: WorkerLoad,
+}
+
+/// What a worker process says about itself, for whoever looks after it. What is absent stays as it was said before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorkerLoad {
+    /// How many tasks it runs at once at most.
+    pub slots: Option<u32>,
+    /// How many it runs now.
+    pub running: Option<u32>,
+    /// Which version of its code it is, 1 to 256 bytes.
+    pub version: Option<String>,
+}
+
+impl WorkerLoad {
+    /// The same, with what was said before where it says nothing.
+    #[must_use]
+    pub fn or(self, before: WorkerLoad) -> Self {
+        Self {
+            slots: self.slots.or(before.slots),
+            running: self.running.or(before.running),
+            version: self.version.or(before.version),
+        }
+    }
 }
 
 /// Says that a registered worker process is still there.
@@ -53,4 +80,55 @@ pub struct NamedInstance {
     /// The slot, and the start of the process that has it.
     #[serde(rename = "..process")]
     pub process: Heartbeat,
+}
+
+/// Says that a registered worker process is still there, and how it fares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SendHeartbeat {
+    /// The tenant; `default` unless given.
+    #[serde(default = "Namespace::default_namespace")]
+    pub namespace: Namespace,
+    /// The slot, and the start of the process that has it.
+    #[serde(rename = "..process")]
+    pub process: Heartbeat,
+    /// How busy it is, and what it runs.
+    #[serde(rename = "..load")]
+    pub load: WorkerLoad,
+}
+
+impl From<NamedInstance> for SendHeartbeat {
+    fn from(named: NamedInstance) -> Self {
+        Self {
+            namespace: named.namespace,
+            process: named.process,
+            load: WorkerLoad::default(),
+        }
+    }
+}
+
+/// Lets a worker process finish what it has and gives it nothing more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DrainWorker {
+    /// The tenant; `default` unless given.
+    #[serde(default = "Namespace::default_namespace")]
+    pub namespace: Namespace,
+    /// The process slot.
+    #[serde(rename = "worker_instance_id")]
+    pub instance: WorkerInstanceId,
+    /// Why, for a person: up to 4 KiB.
+    pub reason: String,
+}
+
+/// Gives a worker process work again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UndrainWorker {
+    /// The tenant; `default` unless given.
+    #[serde(default = "Namespace::default_namespace")]
+    pub namespace: Namespace,
+    /// The process slot.
+    #[serde(rename = "worker_instance_id")]
+    pub instance: WorkerInstanceId,
 }

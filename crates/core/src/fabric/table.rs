@@ -334,11 +334,20 @@ macro_rules! operations {
 
                 /// Says that a registered worker process is still there.
                 heartbeat: POST "/workers/{worker_instance_id}/heartbeat", worker, Small,
-                    (NamedInstance) => (Worker);
+                    (SendHeartbeat) => (Worker);
 
                 /// Says that a worker process is gone.
                 deregister_worker: DELETE "/workers/{worker_instance_id}", worker, Small,
                     (NamedInstance) => (nothing);
+
+                /// Lets a worker process finish what it has: it is handed nothing more, and told so. At once on this server, on
+                /// others within half a minute.
+                drain_worker: POST "/workers/{worker_instance_id}/drain", operator, Small,
+                    (DrainWorker) => (Worker);
+
+                /// Gives a drained worker process work again.
+                undrain_worker: DELETE "/workers/{worker_instance_id}/drain", operator, Small,
+                    (UndrainWorker) => (Worker);
 
                 /// The live workers of a namespace.
                 list_workers: GET "/workers", reader, Small,
@@ -379,9 +388,9 @@ macro_rules! operations {
                 wait_for_end: GET "/executions/{execution_id}/wait", reader, Small,
                     (on ExecutionId, WaitForEnd) => (StateView);
 
-                /// Executions, newest first.
+                /// Executions by what they are and where they stand, newest first, or of one lane as they are handed out next.
                 list_executions: GET "/executions", reader, Small,
-                    (ListExecutions) => (Page<ExecutionView>);
+                    (ListExecutions) => (ExecutionPage);
 
                 /// What happened to an execution: the last 1,000 lines.
                 get_history: GET "/executions/{execution_id}/history", reader, Small,

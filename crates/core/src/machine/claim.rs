@@ -182,6 +182,7 @@ fn acquire(execution: &mut Execution, claimant: &Claimant, now: Timestamp) {
         reclaim_at: None,
         grant,
         stops: Vec::new(),
+        doing: Vec::new(),
     });
 }
 

@@ -15,13 +15,14 @@ use crate::id::{BudgetId, EffectId, ExecutionId, FlowId};
 use crate::limits;
 use crate::record::{
     BlobKey, BudgetStop, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation,
-    Progress, RecordKey, StopRequest, UsageIdentity,
+    Progress, RecordKey, StepUnderWay, StopRequest, UsageIdentity,
 };
 use crate::time::Duration;
 
 /// active → active, with a new expiry.
 pub fn renew(execution: &Execution, command: &Renew, context: &Context) -> Result<Step<Renewed>, Rejection> {
     let ttl = command.ttl.map(check_lease_ttl).transpose()?;
+    check_doing(&command.doing)?;
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     fence::hold(&mut change, fence)?;
@@ -33,12 +34,33 @@ pub fn renew(execution: &Execution, command: &Renew, context: &Context) -> Resul
     if let Some(lease) = change.lease_mut() {
         lease.ttl = ttl.unwrap_or(lease.ttl);
         lease.expires_at = now + lease.ttl;
+        lease.doing.clone_from(&command.doing);
         renewed = Renewed {
             expires_at: lease.expires_at,
             stop_requested: lease.stop().cloned(),
         };
     }
     Ok(change.finish(renewed))
+}
+
+/// Refuses more steps under way than anybody could look at, and names nobody could read.
+fn check_doing(doing: &[StepUnderWay]) -> Result<(), Rejection> {
+    if doing.len() > limits::DOING_MAX {
+        let (steps, max) = (doing.len(), limits::DOING_MAX);
+        return Err(Code::InvalidInput.because(format!("{steps} steps under way, more than {max}")));
+    }
+    doing
+        .iter()
+        .try_for_each(|under_way| check_label("step", &under_way.step))
+}
+
+/// Refuses a short text that is empty, too long, or not to be shown on a line.
+pub(crate) fn check_label(noun: &str, text: &str) -> Result<(), Rejection> {
+    let max = limits::LABEL_BYTES_MAX;
+    if text.is_empty() || text.len() > max || text.chars().any(char::is_control) {
+        return Err(Code::InvalidInput.because(format!("{noun} has 1 to {max} bytes and no control characters")));
+    }
+    Ok(())
 }
 
 /// active → active: the lease is marked as used by its holder, and nothing else changes. A frame is appended without
@@ -247,6 +269,7 @@ pub fn report_usage(
         let total = usage.entry(dimension.clone()).or_default();
         *total = total.saturating_add(*delta);
     }
+    change.after.add_usage(&command.deltas);
     change.after.reports.remember(budget_id, &identity);
     change.after.outbox.push(Effect {
         id: effect_id,

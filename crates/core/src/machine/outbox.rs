@@ -81,6 +81,9 @@ pub fn arrived(execution: &Execution, effects: &[Arrived], past: &[Attempt], con
             continue;
         };
         let effect = change.after.outbox.remove(position);
+        if let (EffectKind::ReportUsage { deltas, .. }, Some(Reported::AlreadyApplied)) = (&effect.kind, reported) {
+            change.after.take_back_usage(deltas);
+        }
         if let Some(reported) = reported {
             settle_usage(&mut change, &mut attempts, &effect, reported);
         }

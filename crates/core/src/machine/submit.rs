@@ -269,6 +269,7 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
         counts: Counts::default(),
         success: None,
         progress: None,
+        usage: Default::default(),
         pending_waitpoints: Vec::new(),
         resumed: None,
         requests: RequestLog::default(),

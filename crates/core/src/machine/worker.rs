@@ -1,11 +1,12 @@
-//! Workers: register_worker, heartbeat, deregister. One live incarnation per instance.
+//! Workers: register_worker, heartbeat, deregister, drain_worker, undrain_worker. One live incarnation per instance.
 
 use super::context::Context;
-use super::lease::check_lease_ttl;
-use crate::command::worker::{Heartbeat, RegisterWorker};
+use super::lease::{check_label, check_lease_ttl, check_text};
+use crate::command::worker::{DrainWorker, Heartbeat, RegisterWorker, UndrainWorker, WorkerLoad};
 use crate::error::{Code, Rejection};
 use crate::limits;
-use crate::record::{Incarnation, Worker};
+use crate::name::WorkerInstanceId;
+use crate::record::{Drain, Incarnation, Worker};
 
 /// Registers a worker process. Another live incarnation of the same instance keeps its place.
 pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &Context) -> Result<Worker, Rejection> {
@@ -25,6 +26,8 @@ pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &C
     )?;
     let live = existing.filter(|worker| worker.is_live(context.now));
     check_incarnation(live, command.incarnation, context)?;
+    check_load(&command.load)?;
+    let load = command.load.clone().or(live.map(load_of).unwrap_or_default());
     Ok(Worker {
         namespace: command.namespace.clone(),
         worker: command.worker.clone(),
@@ -35,6 +38,10 @@ pub fn register(existing: Option<&Worker>, command: &RegisterWorker, context: &C
         registered_at: live.map_or(context.now, |worker| worker.registered_at),
         seen_at: context.now,
         ttl,
+        slots: load.slots,
+        running: load.running,
+        version: load.version,
+        drain: live.and_then(|worker| worker.drain.clone()),
         carried: Default::default(),
     })
 }
@@ -57,15 +64,72 @@ pub fn check_incarnation(
 }
 
 /// A registered worker was heard of.
-pub fn heartbeat(existing: Option<&Worker>, command: &Heartbeat, context: &Context) -> Result<Worker, Rejection> {
+pub fn heartbeat(
+    existing: Option<&Worker>,
+    command: &Heartbeat,
+    load: &WorkerLoad,
+    context: &Context,
+) -> Result<Worker, Rejection> {
+    check_load(load)?;
     let worker = own(existing, command)?;
     if !worker.is_live(context.now) {
-        return Err(unknown(command));
+        return Err(unknown(&command.instance));
     }
+    let load = load.clone().or(load_of(worker));
     Ok(Worker {
         seen_at: context.now,
+        slots: load.slots,
+        running: load.running,
+        version: load.version,
         ..worker.clone()
     })
+}
+
+/// A live worker is to finish what it has. Asked again, it is drained since the first time, for the last reason.
+pub fn drain(existing: Option<&Worker>, command: &DrainWorker, context: &Context) -> Result<Worker, Rejection> {
+    check_text("reason", &command.reason)?;
+    let worker = live(existing, &command.instance, context)?;
+    let since = worker.drain.as_ref().map_or(context.now, |drain| drain.since);
+    Ok(Worker {
+        drain: Some(Drain {
+            reason: command.reason.clone(),
+            since,
+        }),
+        ..worker.clone()
+    })
+}
+
+/// A live worker is handed work again.
+pub fn undrain(existing: Option<&Worker>, command: &UndrainWorker, context: &Context) -> Result<Worker, Rejection> {
+    let worker = live(existing, &command.instance, context)?;
+    Ok(Worker {
+        drain: None,
+        ..worker.clone()
+    })
+}
+
+fn live<'w>(
+    existing: Option<&'w Worker>,
+    instance: &WorkerInstanceId,
+    context: &Context,
+) -> Result<&'w Worker, Rejection> {
+    let live = existing.filter(|worker| worker.is_live(context.now));
+    live.ok_or_else(|| unknown(instance))
+}
+
+fn load_of(worker: &Worker) -> WorkerLoad {
+    WorkerLoad {
+        slots: worker.slots,
+        running: worker.running,
+        version: worker.version.clone(),
+    }
+}
+
+/// Refuses a version that does not fit on a line.
+pub fn check_load(load: &WorkerLoad) -> Result<(), Rejection> {
+    load.version
+        .as_deref()
+        .map_or(Ok(()), |version| check_label("version", version))
 }
 
 /// A worker leaves. Only its own incarnation can say so; the caller deletes the registration.
@@ -75,7 +139,7 @@ pub fn deregister(existing: Option<&Worker>, command: &Heartbeat) -> Result<(), 
 
 fn own<'w>(existing: Option<&'w Worker>, command: &Heartbeat) -> Result<&'w Worker, Rejection> {
     match existing {
-        None => Err(unknown(command)),
+        None => Err(unknown(&command.instance)),
         Some(worker) if worker.incarnation != command.incarnation => {
             let instance = &command.instance;
             Err(Code::DuplicateWorkerInstance.because(format!("another process is registered as {instance}")))
@@ -84,6 +148,6 @@ fn own<'w>(existing: Option<&'w Worker>, command: &Heartbeat) -> Result<&'w Work
     }
 }
 
-fn unknown(command: &Heartbeat) -> Rejection {
-    Code::WorkerNotFound.because(format!("no live worker is registered as {}", command.instance))
+fn unknown(instance: &WorkerInstanceId) -> Rejection {
+    Code::WorkerNotFound.because(format!("no live worker is registered as {instance}"))
 }

@@ -10,7 +10,8 @@ use super::{
     ReportLog, RequestLog, Resumed, Success, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
-use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
+use crate::limits::USAGE_DIMENSIONS_MAX;
+use crate::name::{Dimension, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
 use crate::policy::Policy;
 use crate::time::{Duration, Timestamp};
 
@@ -62,6 +63,10 @@ pub struct Execution {
     /// What the worker said about its progress in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// What its attempts reported as used, by dimension whatever the budget. Dimensions beyond the first 16 are not summed
+    /// here; its attempts have them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<Dimension, u64>,
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
@@ -309,6 +314,25 @@ impl FollowUps {
 }
 
 impl Execution {
+    /// Adds to what it has used.
+    pub(crate) fn add_usage(&mut self, deltas: &BTreeMap<Dimension, u64>) {
+        for (dimension, delta) in deltas {
+            if self.usage.len() < USAGE_DIMENSIONS_MAX || self.usage.contains_key(dimension) {
+                let total = self.usage.entry(dimension.clone()).or_default();
+                *total = total.saturating_add(*delta);
+            }
+        }
+    }
+
+    /// Takes back what was added before. The dimension keeps its place: what is summed does not depend on the order.
+    pub(crate) fn take_back_usage(&mut self, deltas: &BTreeMap<Dimension, u64>) {
+        for (dimension, delta) in deltas {
+            if let Some(total) = self.usage.get_mut(dimension) {
+                *total = total.saturating_sub(*delta);
+            }
+        }
+    }
+
     /// The outcome, when it has ended.
     pub const fn outcome(&self) -> Option<&Outcome> {
         match &self.phase {

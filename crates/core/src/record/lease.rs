@@ -45,6 +45,19 @@ pub struct Lease {
     /// Budgets that asked its holder to stop, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<BudgetStop>,
+    /// What its holder is doing, as it last said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doing: Vec<StepUnderWay>,
+}
+
+/// A step of an execution that its worker has begun and not ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepUnderWay {
+    /// Its name, in the worker's words: 1 to 256 bytes.
+    pub step: String,
+    /// When it began, as the worker says.
+    pub started_at: Timestamp,
 }
 
 /// A breached budget asks the holder of a lease to stop.

@@ -38,7 +38,7 @@ pub use history::{Actor, Happening, HistoryLine, HistorySubject};
 pub use key::{
     BlobKey, CounterKey, FlowCounter, GroupCounter, IdempotencyScope, Record, RecordKey, SubmissionKeyRecord,
 };
-pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation};
+pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation, StepUnderWay};
 pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Promise, QuotaPolicy, QuotaUsage, Recent, Slot, WindowRequest};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};
@@ -49,7 +49,7 @@ pub use suspension::{
     WaitpointRef,
 };
 pub use waitpoint::{PendingWaitpoint, Signal, SignalEffect, SignalKeyRecord, Waitpoint, WaitpointUse};
-pub use worker::{Incarnation, Lane, Worker};
+pub use worker::{Drain, Incarnation, Lane, Worker};
 
 /// Whether a field has the value it has when nothing is said; such fields are left out of stored documents.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

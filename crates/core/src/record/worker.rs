@@ -34,9 +34,31 @@ pub struct Worker {
     /// How long after that it counts as gone.
     #[serde(rename = "ttl_ms")]
     pub ttl: Duration,
+    /// How many tasks it runs at once at most; absent: it did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
+    /// How many it ran when it last said; absent: it did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<u32>,
+    /// Which version of its code it is; absent: it did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// It is to finish what it has: it is handed nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Drain>,
     /// What a later format holds besides.
     #[serde(skip)]
     pub carried: Carried,
+}
+
+/// Why a worker process is handed nothing more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Drain {
+    /// As whoever asked for it said, for a person.
+    pub reason: String,
+    /// Since when.
+    pub since: Timestamp,
 }
 
 /// Names one start of a worker process.

@@ -1,14 +1,15 @@
 //! How an execution is read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::tag;
-use crate::command::page::PageRequest;
 use crate::id::{ExecutionId, FlowId, SuspensionId};
-use crate::name::{ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
-use crate::record::{Counts, Failure, Progress, ReasonCode, ResumeCondition, Tags, TimeoutBehavior, WaitpointRef};
+use crate::name::{Dimension, ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use crate::record::{
+    Counts, Failure, Progress, ReasonCode, ResumeCondition, StepUnderWay, Tags, TimeoutBehavior, WaitpointRef,
+};
 use crate::state::{PublicState, StateVector};
 use crate::time::{Duration, Timestamp};
 
@@ -51,6 +52,12 @@ pub struct ExecutionView {
     pub flow_id: Option<FlowId>,
     /// What its worker last said in this run; absent if nothing.
     pub progress: Option<Progress>,
+    /// What all its attempts reported as used, by dimension whatever the budget; the first 16 dimensions it reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<Dimension, u64>,
+    /// What its worker is doing, as the last renewal of the lease said; up to 8 steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doing: Vec<StepUnderWay>,
     /// The user's labels, by key.
     pub tags: Arc<Tags>,
     /// The worker that has a lease on it; absent when none has.
@@ -135,32 +142,4 @@ pub struct WaitForEnd {
     /// How long to wait, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
-}
-
-/// Asks for executions. Everything given must hold.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ListExecutions {
-    /// Of this tenant; absent: of all the caller may see.
-    pub namespace: Option<Namespace>,
-    /// Of this lane; absent: of every lane.
-    pub lane: Option<LaneId>,
-    /// In this state; absent: in any.
-    pub state: Option<PublicState>,
-    /// For this handler; absent: for any.
-    pub kind: Option<ExecutionKind>,
-    /// With this tag, as `key=value`.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-    #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
-    pub tag: Option<(String, String)>,
-    /// Members of this flow.
-    #[serde(rename = "flow")]
-    pub flow_id: Option<FlowId>,
-    /// Created at or after this moment.
-    pub created_from: Option<Timestamp>,
-    /// Created before this moment.
-    pub created_before: Option<Timestamp>,
-    /// The newest come first.
-    #[serde(rename = "..page")]
-    pub page: PageRequest,
 }

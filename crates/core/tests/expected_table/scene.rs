@@ -159,6 +159,7 @@ impl Scene {
         let command = Renew {
             fence: self.fence,
             ttl: None,
+            doing: Vec::new(),
         };
         self.step(|execution, context| lease::renew(execution, &command, context))?;
         Ok(())

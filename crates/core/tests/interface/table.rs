@@ -37,6 +37,8 @@ const PROMISED: &str = "
     register_worker             PUT     /workers/{}                                     worker
     heartbeat                   POST    /workers/{}/heartbeat                           worker
     deregister_worker           DELETE  /workers/{}                                     worker
+    drain_worker                POST    /workers/{}/drain                               operator
+    undrain_worker              DELETE  /workers/{}/drain                               operator
     list_workers                GET     /workers                                        reader
     renew                       POST    /executions/{}/lease/renew                      worker
     release                     POST    /executions/{}/lease/release                    worker

@@ -373,7 +373,15 @@ impl World {
     ) -> Result<Step<()>, Rejection> {
         let none = |_| ();
         Ok(match work {
-            Work::Renew => lease::renew(execution, &Renew { fence, ttl: None }, context)?.map(|_| ()),
+            Work::Renew => lease::renew(
+                execution,
+                &Renew {
+                    fence,
+                    ..Renew::default()
+                },
+                context,
+            )?
+            .map(|_| ()),
             Work::Release => lease::release(execution, &Release { fence }, context)?.map(|_| ()),
             Work::Progress => {
                 let command = UpdateProgress {

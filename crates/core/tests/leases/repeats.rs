@@ -108,7 +108,15 @@ fn a_refused_fence_says_where_the_execution_stands() {
     let mut case = Case::new().leased();
     let fence = Some(case.fence());
     case.complete().unwrap();
-    let refused = renew(&case.execution(), &Renew { fence, ttl: None }, &case.context()).unwrap_err();
+    let refused = renew(
+        &case.execution(),
+        &Renew {
+            fence,
+            ..Renew::default()
+        },
+        &case.context(),
+    )
+    .unwrap_err();
     assert_eq!(refused.code, Code::ExecutionNotActive);
     let fields: Vec<_> = refused
         .fields
@@ -133,7 +141,14 @@ fn a_fence_must_match_in_all_three_values() {
     forged[1].lease_epoch += 1;
     forged[2].attempt_id = AttemptId::from_uuid(Uuid::from_u128(99));
     for fence in forged.map(Some) {
-        let refused = renew(&case.execution(), &Renew { fence, ttl: None }, &case.context());
+        let refused = renew(
+            &case.execution(),
+            &Renew {
+                fence,
+                ..Renew::default()
+            },
+            &case.context(),
+        );
         assert_eq!(code(refused), Code::StaleLease);
     }
 }

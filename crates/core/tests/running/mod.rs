@@ -259,7 +259,17 @@ impl Case {
 
     pub(crate) fn renew_for(&mut self, ttl: Option<Duration>) -> Result<Renewed, Rejection> {
         let fence = Some(self.fence());
-        self.act(|execution, context| lease::renew(execution, &Renew { fence, ttl }, context))
+        self.act(|execution, context| {
+            lease::renew(
+                execution,
+                &Renew {
+                    fence,
+                    ttl,
+                    ..Renew::default()
+                },
+                context,
+            )
+        })
     }
 
     pub(crate) fn release(&mut self) -> Result<LetGo, Rejection> {

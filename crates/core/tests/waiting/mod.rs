@@ -140,6 +140,7 @@ impl Case {
         let command = Renew {
             fence: Some(self.fence()),
             ttl: None,
+            doing: Vec::new(),
         };
         self.keep(lease::renew(&self.execution, &command, &self.context()))
             .unwrap();

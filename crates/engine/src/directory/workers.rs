@@ -16,10 +16,10 @@ use ff_core::limits::PAGE_MAX;
 use ff_core::machine::{Context, worker};
 use ff_core::name::{Namespace, WorkerInstanceId};
 use ff_core::record::stored;
-use ff_core::record::{Incarnation, Worker};
+use ff_core::record::{Drain, Incarnation, Worker};
 use uuid::Uuid;
 
-use self::seen::SeenWorkers;
+use self::seen::{SeenWorkers, Slot};
 pub(crate) use self::seen::{WorkerSeen, worker_seen, write_seen_workers};
 use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
@@ -38,6 +38,9 @@ type Read = BTreeMap<Namespace, (Arc<[Worker]>, Duration)>;
 pub(crate) struct Roster {
     read: Mutex<Read>,
     seen: Mutex<SeenWorkers>,
+    /// Those that are to finish what they have, as their registrations said when they were last read or written: at the latest
+    /// when their next claims were.
+    drained: Mutex<BTreeMap<Slot, Drain>>,
 }
 
 /// Some registrations, in the order of their names.
@@ -65,6 +68,24 @@ impl Roster {
     /// Forgets the workers.
     pub(crate) fn forget_all(&self) {
         self.read().clear();
+    }
+
+    /// Why a worker process is handed nothing; `None`: it may have work.
+    pub(crate) fn drain_of(&self, namespace: &Namespace, instance: &WorkerInstanceId) -> Option<Drain> {
+        let drained = self.drained.lock().unwrap_or_else(PoisonError::into_inner);
+        if drained.is_empty() {
+            return None;
+        }
+        drained.get(&(namespace.clone(), instance.clone())).cloned()
+    }
+
+    /// The registration of a slot was read or written.
+    fn note_drain(&self, worker: Option<&Worker>, slot: Slot) {
+        let mut drained = self.drained.lock().unwrap_or_else(PoisonError::into_inner);
+        match worker.and_then(|worker| worker.drain.clone()) {
+            Some(drain) => _ = drained.insert(slot, drain),
+            None => _ = drained.remove(&slot),
+        }
     }
 
     fn read(&self) -> MutexGuard<'_, Read> {
@@ -124,10 +145,12 @@ pub(crate) async fn change(
     let key = names::worker(namespace, instance);
     for _ in 0..CONFLICTS_MAX {
         let found = read_registration(engine, key.clone()).await?;
-        let worker = rule(named(found.as_ref()), &engine.context(engine.store_time().await?))?;
+        let worker = rule(worker_in(found.as_ref()), &engine.context(engine.store_time().await?))?;
         let put = put(key.clone(), &worker, expected(found.as_ref()))?;
         if let SettingsReply::Found(_) = engine.store().setting(put).await? {
-            engine.shared.directory.roster.read().remove(namespace);
+            let roster = &engine.shared.directory.roster;
+            roster.read().remove(namespace);
+            roster.note_drain(Some(&worker), (namespace.clone(), instance.clone()));
             return Ok(worker);
         }
     }
@@ -144,7 +167,7 @@ pub(crate) async fn remove(
     let key = names::worker(namespace, instance);
     for _ in 0..CONFLICTS_MAX {
         let found = read_registration(engine, key.clone()).await?;
-        rule(named(found.as_ref()))?;
+        rule(worker_in(found.as_ref()))?;
         let delete = SettingsOp::Delete {
             key: key.clone(),
             expected: expected(found.as_ref()),
@@ -153,6 +176,7 @@ pub(crate) async fn remove(
             let roster = &engine.shared.directory.roster;
             roster.read().remove(namespace);
             roster.seen().forget(namespace, instance);
+            roster.note_drain(None, (namespace.clone(), instance.clone()));
             return Ok(());
         }
     }
@@ -184,7 +208,8 @@ pub(crate) async fn check_claimant(engine: &Engine, claim: &Claim) -> Result<()>
     }
     let found = read_registration(engine, names::worker(namespace, instance)).await?;
     let context = engine.context(engine.store_time().await?);
-    worker::check_incarnation(named(found.as_ref()), incarnation, &context)?;
+    worker::check_incarnation(named(worker_in(found.as_ref())), incarnation, &context)?;
+    roster.note_drain(worker_in(found.as_ref()), slot.clone());
     roster.seen().note_holder(slot, incarnation, engine.host().elapsed());
     Ok(())
 }
@@ -203,11 +228,13 @@ fn registration(reply: SettingsReply) -> Result<Option<Registration>> {
     }
 }
 
+fn worker_in(found: Option<&Registration>) -> Option<&Worker> {
+    found.map(|found| &found.worker)
+}
+
 /// The worker that registered itself. A registration that only claims made knows no process and stands in nobody's way.
-fn named(found: Option<&Registration>) -> Option<&Worker> {
-    found
-        .map(|found| &found.worker)
-        .filter(|worker| worker.incarnation != UNNAMED)
+pub(crate) fn named(found: Option<&Worker>) -> Option<&Worker> {
+    found.filter(|worker| worker.incarnation != UNNAMED)
 }
 
 fn expected(found: Option<&Registration>) -> Expected {

@@ -1,8 +1,8 @@
-//! Registration of workers: register_worker, heartbeat, deregister_worker, list_workers.
+//! Registration of workers: register_worker, heartbeat, deregister_worker, drain_worker, undrain_worker, list_workers.
 
 use ff_backend::query::Cursor;
 use ff_core::command::page::{ListOf, Page};
-use ff_core::command::worker::{NamedInstance, RegisterWorker};
+use ff_core::command::worker::{DrainWorker, NamedInstance, RegisterWorker, SendHeartbeat, UndrainWorker};
 use ff_core::fabric::Result;
 use ff_core::machine::worker;
 use ff_core::record::Worker;
@@ -14,16 +14,32 @@ use crate::pump::Duty;
 pub(crate) async fn register_worker(engine: &Engine, command: RegisterWorker) -> Result<Worker> {
     engine.check_namespace(&command.namespace)?;
     workers::change(engine, &command.namespace, &command.instance, |existing, context| {
-        worker::register(existing, &command, context)
+        worker::register(workers::named(existing), &command, context)
     })
     .await
 }
 
-pub(crate) async fn heartbeat(engine: &Engine, command: NamedInstance) -> Result<Worker> {
+pub(crate) async fn heartbeat(engine: &Engine, command: SendHeartbeat) -> Result<Worker> {
     engine.check_namespace(&command.namespace)?;
     let process = &command.process;
     workers::change(engine, &command.namespace, &process.instance, |existing, context| {
-        worker::heartbeat(existing, process, context)
+        worker::heartbeat(workers::named(existing), process, &command.load, context)
+    })
+    .await
+}
+
+pub(crate) async fn drain_worker(engine: &Engine, command: DrainWorker) -> Result<Worker> {
+    engine.check_namespace(&command.namespace)?;
+    workers::change(engine, &command.namespace, &command.instance, |existing, context| {
+        worker::drain(existing, &command, context)
+    })
+    .await
+}
+
+pub(crate) async fn undrain_worker(engine: &Engine, command: UndrainWorker) -> Result<Worker> {
+    engine.check_namespace(&command.namespace)?;
+    workers::change(engine, &command.namespace, &command.instance, |existing, context| {
+        worker::undrain(existing, &command, context)
     })
     .await
 }
@@ -32,7 +48,7 @@ pub(crate) async fn deregister_worker(engine: &Engine, command: NamedInstance) -
     engine.check_namespace(&command.namespace)?;
     let process = &command.process;
     workers::remove(engine, &command.namespace, &process.instance, |existing| {
-        worker::deregister(existing, process)
+        worker::deregister(workers::named(existing), process)
     })
     .await
 }

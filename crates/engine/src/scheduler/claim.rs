@@ -1,13 +1,18 @@
 //! claim: tasks for a worker, now or as soon as there are some.
 
+use std::pin::pin;
 use std::time::Duration as HostDuration;
 
 use ff_core::command::claim::{Claim, Task, Want};
+use ff_core::command::worker::WorkerLoad;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::limits::{BATCH_ITEMS_MAX, LANES_PER_WORKER_MAX, LEASE_TTL_DEFAULT};
 use ff_core::machine::lease::check_lease_ttl;
+use ff_core::name::{Namespace, WorkerInstanceId};
+use ff_core::record::Drain;
 use ff_core::time::Duration;
+use futures::future::select;
 
 use super::claim_queue::ClaimQueueKey;
 use super::serving;
@@ -27,12 +32,25 @@ pub(crate) async fn claim(engine: &Engine, command: Claim) -> Result<Vec<Task>> 
         return Err(Code::InvalidInput.because("max must be at least 1"));
     }
     check_claimant(engine, &command).await?;
-    claim_checked(engine, command, lease_ttl).await
+    claim_checked(engine, command, lease_ttl, WorkerLoad::default()).await
 }
 
+/// How long a worker that is to finish what it has waits for nothing: one that asks for more all the same asks slowly.
+const DRAINED_WAIT_MAX: Duration = Duration::from_secs(1);
+
 /// The same for a claim that was looked at already.
-pub(super) async fn claim_checked(engine: &Engine, command: Claim, lease_ttl: Duration) -> Result<Vec<Task>> {
-    note_worker(engine, &command);
+pub(super) async fn claim_checked(
+    engine: &Engine,
+    command: Claim,
+    lease_ttl: Duration,
+    load: WorkerLoad,
+) -> Result<Vec<Task>> {
+    note_worker(engine, &command, load);
+    if drain_of(engine, &command.namespace, &command.instance).is_some() {
+        let wait = HostDuration::from_millis(command.wait.min(DRAINED_WAIT_MAX).as_millis());
+        select(pin!(engine.stopped()), engine.host().sleep(wait)).await;
+        return Ok(Vec::new());
+    }
     let key = ClaimQueueKey::of(&command.namespace, &command.want);
     let request = ClaimRequest {
         worker: command.worker,
@@ -51,8 +69,13 @@ pub(super) async fn claim_checked(engine: &Engine, command: Claim, lease_ttl: Du
     joined.claim.answer(engine.host(), wait).await
 }
 
+/// Why a worker process is handed nothing; `None`: it may have work.
+pub(super) fn drain_of(engine: &Engine, namespace: &Namespace, instance: &WorkerInstanceId) -> Option<Drain> {
+    engine.shared.directory.roster.drain_of(namespace, instance)
+}
+
 /// Claiming says that the worker is there, and what it can do.
-pub(super) fn note_worker(engine: &Engine, command: &Claim) {
+pub(super) fn note_worker(engine: &Engine, command: &Claim, load: WorkerLoad) {
     worker_seen(
         engine,
         WorkerSeen {
@@ -62,6 +85,7 @@ pub(super) fn note_worker(engine: &Engine, command: &Claim) {
             incarnation: command.incarnation,
             lanes: command.want.lanes.clone(),
             capabilities: command.want.capabilities.clone(),
+            load,
         },
     );
 }

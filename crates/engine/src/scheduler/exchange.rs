@@ -11,14 +11,16 @@ use ff_core::command::flow::WaitedChildren;
 use ff_core::command::lease::{Renew, ReportUsage};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::command::waitpoint::SuspendedTask;
+use ff_core::command::worker::WorkerLoad;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::limits::BATCH_ITEMS_MAX;
+use ff_core::machine::worker::check_load;
 use ff_core::time::Duration;
 use futures::future::{join, join_all};
 
-use super::claim::{check_wait, check_want, claim_checked, note_worker};
+use super::claim::{check_wait, check_want, claim_checked, drain_of, note_worker};
 use crate::directory::check_claimant;
 use crate::engine::Engine;
 use crate::ops::work;
@@ -48,7 +50,13 @@ pub(crate) async fn exchange(engine: &Engine, command: Exchange) -> Result<Excha
     engine.check_namespace(&command.namespace)?;
     check_wait(command.wait)?;
     check_size(&command)?;
+    check_load(&command.load)?;
     let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
+    let (namespace, instance, load) = (
+        command.namespace.clone(),
+        command.instance.clone(),
+        command.load.clone(),
+    );
     let (reports, claim) = by_execution(command);
     if let Some(claim) = &claim {
         check_claimant(engine, claim).await?;
@@ -67,8 +75,9 @@ pub(crate) async fn exchange(engine: &Engine, command: Exchange) -> Result<Excha
         if !nothing_urgent(&exchanged) {
             claim.wait = Duration::ZERO;
         }
-        exchanged.tasks = claim_after_reports(engine, claim, lease_ttl, any_reports).await?;
+        exchanged.tasks = claim_after_reports(engine, (claim, load), lease_ttl, any_reports).await?;
     }
+    exchanged.drain = drain_of(engine, &namespace, &instance);
     exchanged.server_time = engine.store_time().await?;
     Ok(exchanged)
 }
@@ -76,15 +85,15 @@ pub(crate) async fn exchange(engine: &Engine, command: Exchange) -> Result<Excha
 /// The tasks of an exchange. The reports are applied by then: a claim that fails must not hide what came of them.
 async fn claim_after_reports(
     engine: &Engine,
-    claim: Claim,
+    (claim, load): (Claim, WorkerLoad),
     lease_ttl: Duration,
     any_reports: bool,
 ) -> Result<Vec<Task>> {
     if claim.want.max == 0 {
-        note_worker(engine, &claim);
+        note_worker(engine, &claim, load);
         return Ok(Vec::new());
     }
-    match claim_checked(engine, claim, lease_ttl).await {
+    match claim_checked(engine, claim, lease_ttl, load).await {
         Err(refusal) if any_reports => {
             tracing::debug!(%refusal, "an exchange was answered without tasks");
             Ok(Vec::new())
@@ -230,6 +239,7 @@ impl Answers {
             frames: in_order(self.frames),
             usage: in_order(self.usage),
             tasks: Vec::new(),
+            drain: None,
             server_time: Default::default(),
         }
     }

@@ -13,6 +13,7 @@ use ff_core::record::Execution;
 use ff_core::token::{GrantClaims, GrantHolder, SignedGrant};
 
 use super::batch::fresh_claimant;
+use super::claim::drain_of;
 use super::cycle::{Cycle, End, Sought};
 use super::serving::lanes_that_hand_out;
 use super::waiting_claim::ClaimRequest;
@@ -25,6 +26,9 @@ pub(crate) async fn claim_for_worker(engine: &Engine, command: ClaimForWorker) -
     engine.check_namespace(&command.namespace)?;
     let grant_ttl = check_grant_ttl(command.grant_ttl.unwrap_or(GRANT_TTL_DEFAULT))?;
     engine.shared.claim_queues.check_open()?;
+    if drain_of(engine, &command.namespace, &command.instance).is_some() {
+        return Ok(None);
+    }
     let ring = signing_keys(engine).await?;
     let sought = Sought {
         lanes: lanes_that_hand_out(engine, &command.namespace, vec![command.lane]).await?,

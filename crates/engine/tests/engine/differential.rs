@@ -207,6 +207,7 @@ impl Side {
                     let renew = Renew {
                         fence: Some(task.fence),
                         ttl: None,
+                        doing: Vec::new(),
                     };
                     told(engine.renew(On::new(task.execution_id, renew)).await.map(|_| "renewed"))
                 }

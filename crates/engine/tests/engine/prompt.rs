@@ -109,6 +109,7 @@ async fn an_expired_lease_runs_on_another_worker_within_fifty_milliseconds() {
         let renew = Renew {
             fence: Some(lost.fence),
             ttl: None,
+            doing: Vec::new(),
         };
         let renewed = running.engine.renew(On::new(lost.execution_id, renew)).await.unwrap();
         let (taken, _) = running.waiting_worker().await.unwrap();

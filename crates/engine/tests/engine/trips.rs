@@ -52,6 +52,7 @@ impl World {
         let renew = Renew {
             fence: Some(task.fence),
             ttl: None,
+            doing: Vec::new(),
         };
         self.harness
             .engine

@@ -41,6 +41,7 @@ impl World {
         let renew = Renew {
             fence: Some(task.fence),
             ttl: None,
+            doing: Vec::new(),
         };
         engine.renew(On { id, command: renew }).await.unwrap();
         let leased = self.body(id).await;

@@ -141,6 +141,7 @@ impl Worker {
         let command = Renew {
             fence: Some(held.task.fence),
             ttl: None,
+            doing: Vec::new(),
         };
         let command = On::new(held.task.execution_id, command);
         let (answer, span) = insist(&self.ledger, || self.engine.renew(command.clone())).await;

@@ -58,6 +58,7 @@ impl Scene<'_> {
         let renew = Renew {
             fence: Some(task.fence),
             ttl: Some(HOUR),
+            doing: Vec::new(),
         };
         self.fabric.renew(On::new(task.execution_id, renew)).await.unwrap();
     }
@@ -212,6 +213,7 @@ pub(crate) fn registration(worker: &str) -> RegisterWorker {
         lanes: vec![LaneId::default_lane()],
         capabilities: CapabilitySet::default(),
         ttl: Some(MINUTE),
+        load: Default::default(),
     }
 }
 

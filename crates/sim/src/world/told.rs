@@ -19,7 +19,7 @@ use ff_core::error::Rejection;
 use ff_core::keyring::{Rotated, RotationStatus};
 use ff_core::payload::Payload;
 use ff_core::record::{CancelFlowPolicy, SignalEffect, Worker};
-use ff_core::view::{Events, ExecutionView, Explanation, FlowView, Problem, StateView};
+use ff_core::view::{Events, ExecutionPage, ExecutionView, Explanation, FlowView, Problem, StateView};
 
 /// An answer of the fabric.
 pub(crate) trait Told {
@@ -84,6 +84,15 @@ either! {
 }
 
 impl<T> Told for Page<T> {
+    fn outcome(&self) -> &'static str {
+        match self.next {
+            Some(_) => "page",
+            None => "last page",
+        }
+    }
+}
+
+impl Told for ExecutionPage {
     fn outcome(&self) -> &'static str {
         match self.next {
             Some(_) => "page",

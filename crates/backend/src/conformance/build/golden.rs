@@ -16,7 +16,7 @@ use ff_core::name::{Dimension, Identity, Kid, LaneId, Namespace, RequestId};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::record::stored::{self, FORMAT, Stored};
 use ff_core::record::{
-    AboutLines, AccessKeyRecord, Actor, BlockedIn, Breach, BreachKind, Budget, Excess, Happening, HistoryLine,
+    AboutLines, AccessKeyRecord, Actor, BlockedIn, Breach, BreachKind, Budget, Drain, Excess, Happening, HistoryLine,
     HistorySubject, Incarnation, Lane, Limits, OnHardLimit, Promise, QuotaPolicy, Record, RequestLog, RequestOutcome,
     ShortLine, StopOrder, Withdrawal, Worker,
 };
@@ -172,11 +172,19 @@ fn what_any_format_wrote_is_read_and_written_again_without_loss() {
             let text = fs::read_to_string(&path).expect("text");
             let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
             let stored: Value = serde_json::from_str(&text).expect("a document");
-            assert_eq!(rewritten(name, &text), stored, "{}", path.display());
+            assert_eq!(unmarked(rewritten(name, &text)), unmarked(stored), "{}", path.display());
             files += 1;
         }
     }
     assert!(files > 30, "{files} files were read");
+}
+
+/// A document without its format: what is written again is of the current one.
+fn unmarked(mut document: Value) -> Value {
+    if let Some(members) = document.as_object_mut() {
+        members.remove("format");
+    }
+    document
 }
 
 fn text(record: &impl Stored) -> String {
@@ -297,6 +305,13 @@ fn registered(store: &Store<'_>) -> Worker {
         registered_at: Timestamp::from_millis(1),
         seen_at: Timestamp::from_millis(2),
         ttl: Duration::from_millis(3),
+        slots: Some(4),
+        running: Some(5),
+        version: Some("6".to_owned()),
+        drain: Some(Drain {
+            reason: "enough".to_owned(),
+            since: Timestamp::from_millis(7),
+        }),
         carried: Default::default(),
     }
 }

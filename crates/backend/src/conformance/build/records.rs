@@ -25,7 +25,7 @@ use ff_core::record::{
     EdgeState, Effect, EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState,
     Grant, Hold, IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied,
     Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
-    ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StopRequest,
+    ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StepUnderWay, StopRequest,
     SubmissionKeyRecord, Success, Suspension, Tags, TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef,
     WaitpointUse,
 };
@@ -200,6 +200,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             message: Some("\u{1f980}".to_owned()),
             at: Timestamp::from_millis(5),
         }),
+        usage: [(Dimension::parse("tokens").expect("a dimension"), (1 << 53) - 1)].into(),
         pending_waitpoints: vec![pending(store)],
         resumed: Some(Resumed {
             suspension_id: SuspensionId::from_uuid(store.uuid()),
@@ -331,6 +332,10 @@ fn lease(store: &Store<'_>) -> Lease {
                 reason: "enough".to_owned(),
                 cancel_at: Timestamp::from_millis(13),
             },
+        }],
+        doing: vec![StepUnderWay {
+            step: "llm#4".to_owned(),
+            started_at: Timestamp::from_millis(14),
         }],
     }
 }

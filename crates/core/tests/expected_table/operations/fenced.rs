@@ -87,7 +87,10 @@ pub(super) fn with_stale_fences(label: &'static str, send: Send) -> Vec<Trial> {
 }
 
 pub(super) fn renew(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
-    let command = Renew { fence, ttl: None };
+    let command = Renew {
+        fence,
+        ..Renew::default()
+    };
     let renewed = scene.step(|execution, context| lease::renew(execution, &command, context))?;
     let reading = scene.reading().with("stop_requested", renewed.stop_requested.is_some());
     Ok(Answer::accepted("renewed", reading))

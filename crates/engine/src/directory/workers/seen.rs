@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_core::capability::CapabilitySet;
-use ff_core::command::worker::RegisterWorker;
+use ff_core::command::worker::{RegisterWorker, WorkerLoad};
 use ff_core::fabric::Result;
 use ff_core::limits::LANES_PER_WORKER_MAX;
 use ff_core::machine::Context;
@@ -34,6 +34,8 @@ pub(crate) struct WorkerSeen {
     /// Lanes it asked for.
     pub(crate) lanes: Vec<LaneId>,
     pub(crate) capabilities: CapabilitySet,
+    /// What it said about itself.
+    pub(crate) load: WorkerLoad,
 }
 
 pub(super) type Slot = (Namespace, WorkerInstanceId);
@@ -57,6 +59,7 @@ impl SeenWorkers {
                 seen.capabilities = before.capabilities;
             }
             seen.lanes = joined(&before.lanes, &seen.lanes);
+            seen.load = seen.load.or(before.load);
         }
         self.waiting.insert(seen.slot(), seen);
     }
@@ -73,7 +76,7 @@ impl SeenWorkers {
         self.holders
             .retain(|_, (_, at)| now.saturating_sub(*at) < HOLDER_BELIEVED_FOR);
         let written = &self.written;
-        let is_due = |slot: &Slot, seen: &mut WorkerSeen| written.get(slot).is_none_or(|(last, _)| last != seen);
+        let is_due = |slot: &Slot, seen: &mut WorkerSeen| written.get(slot).is_none_or(|(last, _)| !last.says(seen));
         self.waiting.extract_if(.., is_due).map(|(_, seen)| seen).collect()
     }
 
@@ -109,6 +112,18 @@ impl WorkerSeen {
         (self.namespace.clone(), self.instance.clone())
     }
 
+    /// Whether another one says the same. How many tasks run changes all the time, and is written with what else is.
+    fn says(&self, other: &WorkerSeen) -> bool {
+        let but_running = |seen: &WorkerSeen| WorkerSeen {
+            load: WorkerLoad {
+                running: None,
+                ..seen.load.clone()
+            },
+            ..seen.clone()
+        };
+        but_running(self) == but_running(other)
+    }
+
     /// The registration after this claim. It keeps the incarnation of the one there was when the claim named none, and
     /// its lanes: a claim that asks for some of them does not give up the others.
     fn register(&self, found: Option<&Registration>, context: &Context) -> Result<Worker> {
@@ -128,13 +143,15 @@ impl WorkerSeen {
                 _ => self.capabilities.clone(),
             },
             ttl: live.map(|worker| worker.ttl),
+            load: self.load.clone(),
         };
         let existing = if command.incarnation == UNNAMED {
             before
         } else {
-            named(found)
+            named(before)
         };
-        register(existing, &command, context)
+        let drain = live.and_then(|worker| worker.drain.clone());
+        register(existing, &command, context).map(|worker| Worker { drain, ..worker })
     }
 }
 
@@ -165,6 +182,8 @@ async fn write_registrations(engine: &Engine, due: &[WorkerSeen]) -> Result<()> 
     let (mut puts, mut whose) = (Vec::new(), Vec::new());
     for (seen, reply) in due.iter().zip(found) {
         let found = registration(reply)?;
+        let roster = &engine.shared.directory.roster;
+        roster.note_drain(found.as_ref().map(|found| &found.worker), seen.slot());
         match seen.register(found.as_ref(), &context) {
             Ok(worker) => {
                 puts.push(put(key(seen), &worker, expected(found.as_ref()))?);
@@ -254,6 +273,7 @@ mod tests {
             incarnation: incarnation.map(|number| Incarnation(Uuid::from_u128(number))),
             lanes: lanes.iter().map(|lane| lane.parse().unwrap()).collect(),
             capabilities: CapabilitySet::default(),
+            load: WorkerLoad::default(),
         }
     }
 
@@ -274,6 +294,7 @@ mod tests {
             lanes,
             capabilities,
             ttl: Some(Millis::from_secs(120)),
+            load: WorkerLoad::default(),
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) fn execution_view(execution: &Execution, environment: &Environment) -
         counts: execution.counts,
         flow_id: definition.flow,
         progress: execution.progress.clone(),
+        usage: execution.usage.clone(),
+        doing: lease.map(|lease| lease.doing.clone()).unwrap_or_default(),
         tags: Arc::clone(&execution.tags),
         worker: lease.map(|lease| lease.worker.clone()),
         worker_instance: lease.map(|lease| lease.instance.clone()),

@@ -225,6 +225,7 @@ impl World {
             let renew = Renew {
                 fence: Some(task.fence),
                 ttl: None,
+                doing: Vec::new(),
             };
             self.engine.renew(On::new(id, renew)).await.unwrap();
             self.running.lock().unwrap().insert(id, task);

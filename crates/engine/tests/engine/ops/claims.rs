@@ -69,6 +69,7 @@ async fn an_exchange_says_what_came_of_it_although_nobody_can_ask_for_the_time()
         frames: Vec::new(),
         usage: Vec::new(),
         want: None,
+        load: Default::default(),
         wait: Duration::ZERO,
     };
     let exchanged = started_anew.exchange(exchange).await.unwrap();

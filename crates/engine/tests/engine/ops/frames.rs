@@ -130,6 +130,7 @@ async fn a_new_holder_is_not_mistaken_for_the_one_remembered() {
     let renewal = Renew {
         fence: Some(first.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     world.engine.renew(On::new(first.id, renewal)).await.unwrap();
     world.backend.memory.advance(LEASE_TTL);

@@ -210,6 +210,7 @@ async fn a_spawn_lands_only_under_the_lease_it_was_decided_under() {
         Renew {
             fence: Some(parent.fence),
             ttl: None,
+            doing: Vec::new(),
         },
     );
     world.engine.renew(renewal).await.unwrap();

@@ -25,7 +25,13 @@ fn cancel(id: ExecutionId, by: Option<Held>) -> On<ExecutionId, CancelExecution>
 
 fn renewal(held: Held) -> On<ExecutionId, Renew> {
     let fence = Some(held.fence);
-    On::new(held.id, Renew { fence, ttl: None })
+    On::new(
+        held.id,
+        Renew {
+            fence,
+            ..Renew::default()
+        },
+    )
 }
 
 #[tokio::test]

@@ -18,7 +18,13 @@ use uuid::Uuid;
 
 fn renewal(held: Held) -> On<ExecutionId, Renew> {
     let fence = Some(held.fence);
-    On::new(held.id, Renew { fence, ttl: None })
+    On::new(
+        held.id,
+        Renew {
+            fence,
+            ..Renew::default()
+        },
+    )
 }
 
 async fn budget(world: &World) -> BudgetId {

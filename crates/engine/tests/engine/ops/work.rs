@@ -17,7 +17,13 @@ fn on<C>(held: Held, command: C) -> On<ExecutionId, C> {
 
 fn renewal(held: Held) -> On<ExecutionId, Renew> {
     let fence = Some(held.fence);
-    on(held, Renew { fence, ttl: None })
+    on(
+        held,
+        Renew {
+            fence,
+            ..Renew::default()
+        },
+    )
 }
 
 fn completion(held: Held) -> On<ExecutionId, Complete> {

@@ -162,6 +162,7 @@ async fn a_slot_nobody_holds_is_freed_by_the_check() {
     let renew = ff_core::command::lease::Renew {
         fence: Some(fence),
         ttl: Some(Duration::from_hours(1)),
+        doing: Vec::new(),
     };
     world
         .decide(holder, |it, context| lease::renew(it, &renew, context))

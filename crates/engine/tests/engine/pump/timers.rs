@@ -31,6 +31,7 @@ async fn leased(world: &World, policy: Policy) -> (ExecutionId, Fence) {
     let renew = Renew {
         fence: Some(fence),
         ttl: None,
+        doing: Vec::new(),
     };
     world.decide(id, |it, context| lease::renew(it, &renew, context)).await;
     (id, fence)
@@ -69,6 +70,7 @@ async fn a_lease_nobody_used_goes_back_and_one_in_use_is_reclaimed() {
     let renew = Renew {
         fence: Some(fence),
         ttl: None,
+        doing: Vec::new(),
     };
     world.decide(id, |it, context| lease::renew(it, &renew, context)).await;
     becomes_due_after(&world, id, Duration::from_secs(30)).await;
@@ -180,6 +182,7 @@ async fn a_request_to_stop_becomes_a_cancellation() {
     let renew = Renew {
         fence: Some(fence),
         ttl: None,
+        doing: Vec::new(),
     };
     world.decide(id, |it, context| lease::renew(it, &renew, context)).await;
     becomes_due_after(&world, id, SECOND).await;

@@ -40,7 +40,7 @@ async fn executions_are_listed_newest_first_page_by_page() {
         request.page.cursor = Some(next);
     }
     assert_eq!(seen, submitted);
-    request.state = Some(PublicState::Active);
+    request.state = vec![PublicState::Active];
     assert_eq!(code(stage.engine.list_executions(request).await), Code::InvalidCursor);
 }
 

@@ -148,6 +148,7 @@ impl Stage {
         let renew = Renew {
             fence: Some(fence),
             ttl: None,
+            doing: Vec::new(),
         };
         self.decide(execution.id, |execution, context| {
             lease::renew(execution, &renew, context)
@@ -394,6 +395,7 @@ pub(crate) fn registration(instance: &str, incarnation: u128, capabilities: &[&s
         lanes: vec![LaneId::default_lane()],
         capabilities: CapabilitySet::parse(capabilities).unwrap(),
         ttl: None,
+        load: Default::default(),
     }
 }
 

@@ -49,7 +49,7 @@ async fn one_live_process_has_an_instance_id() {
     let second = stage.engine.register_worker(registration("worker-1", 2, &[])).await;
     assert_eq!(code(second), Code::DuplicateWorkerInstance);
     assert_eq!(
-        code(stage.engine.heartbeat(process("worker-1", 2)).await),
+        code(stage.engine.heartbeat(process("worker-1", 2).into()).await),
         Code::DuplicateWorkerInstance
     );
     assert_eq!(
@@ -59,7 +59,7 @@ async fn one_live_process_has_an_instance_id() {
 
     stage.engine.deregister_worker(process("worker-1", 1)).await.unwrap();
     assert_eq!(
-        code(stage.engine.heartbeat(process("worker-1", 1)).await),
+        code(stage.engine.heartbeat(process("worker-1", 1).into()).await),
         Code::WorkerNotFound
     );
     stage
@@ -74,13 +74,13 @@ async fn a_process_that_is_not_heard_of_leaves_its_id_to_the_next() {
     let stage = Stage::new();
     stage.register("worker-1", &[]).await;
     stage.advance(Duration::from_secs(50));
-    stage.engine.heartbeat(process("worker-1", 1)).await.unwrap();
+    stage.engine.heartbeat(process("worker-1", 1).into()).await.unwrap();
     stage.advance(Duration::from_secs(50));
     assert_eq!(stage.instances(10).await, ["worker-1"]);
     stage.advance(Duration::from_secs(10));
     assert_eq!(stage.instances(10).await, [""; 0]);
     assert_eq!(
-        code(stage.engine.heartbeat(process("worker-1", 1)).await),
+        code(stage.engine.heartbeat(process("worker-1", 1).into()).await),
         Code::WorkerNotFound
     );
     stage
@@ -109,7 +109,10 @@ async fn a_bound_caller_reaches_only_its_own_workers() {
         code(engine.register_worker(registration("worker-1", 1, &[])).await),
         Code::Forbidden
     );
-    assert_eq!(code(engine.heartbeat(process("worker-1", 1)).await), Code::Forbidden);
+    assert_eq!(
+        code(engine.heartbeat(process("worker-1", 1).into()).await),
+        Code::Forbidden
+    );
     let request = ListOf {
         namespace: Namespace::default_namespace(),
         page: PageRequest::default(),

@@ -37,6 +37,7 @@ fn exchange() -> Exchange {
         frames: Vec::new(),
         usage: Vec::new(),
         want: None,
+        load: Default::default(),
         // Nobody lets time pass here: whoever parks for nothing never comes back.
         wait: Duration::from_secs(30),
     }
@@ -72,6 +73,7 @@ fn renewing(task: &Task) -> On<ExecutionId, Renew> {
     let renew = Renew {
         fence: Some(task.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     On::new(task.execution_id, renew)
 }

@@ -89,7 +89,7 @@ impl Actor {
                         incarnation: Incarnation(self.luck.uuid()),
                     },
                 };
-                call!(self, heartbeat, command).await;
+                call!(self, heartbeat, command.into()).await;
             }
             _ => {
                 let mut command = self.submission(names::some_namespace(&self.luck));
@@ -219,7 +219,7 @@ impl Actor {
             return;
         };
         if self.luck.flip() {
-            call!(self, renew, On::new(id, Renew { fence: None, ttl: None })).await;
+            call!(self, renew, On::new(id, Renew::default())).await;
         } else {
             let command = Complete {
                 fence: None,

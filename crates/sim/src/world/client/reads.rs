@@ -4,7 +4,7 @@ use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::fabric::On;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
-use ff_core::view::{EventFilter, GetResult, ListExecutions, ListProblems, ReadEvents, WaitForEnd};
+use ff_core::view::{EventFilter, GetResult, ListExecutions, ListProblems, ReadEvents, WaitForEnd, WantedTag};
 
 use crate::world::actor::{Actor, call};
 use crate::world::names;
@@ -55,12 +55,19 @@ impl Actor {
     async fn list_executions(&self) {
         let mut request = ListExecutions {
             namespace: self.luck.flip().then(|| names::some_namespace(&self.luck)),
-            lane: self.luck.one_in(3).then(|| names::some_lane(&self.luck)),
-            state: self
-                .luck
-                .one_in(3)
-                .then(|| *self.luck.pick(PublicState::ALL).unwrap_or(&PublicState::Waiting)),
-            tag: self.luck.one_in(4).then(|| ("run".to_owned(), "0".to_owned())),
+            lane: (0..self.luck.choose([0, 0, 1, 2]))
+                .map(|_| names::some_lane(&self.luck))
+                .collect(),
+            state: (0..self.luck.choose([0, 0, 1, 2]))
+                .filter_map(|_| self.luck.pick(PublicState::ALL).copied())
+                .collect(),
+            tag: match self.luck.one_in(4) {
+                true => vec![WantedTag {
+                    key: "run".to_owned(),
+                    value: "0".to_owned(),
+                }],
+                false => Vec::new(),
+            },
             page: self.page(),
             ..ListExecutions::default()
         };

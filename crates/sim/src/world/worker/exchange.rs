@@ -4,6 +4,7 @@ use ff_core::command::claim::{Exchange, Exchanged, Finish, FinishedOutcome};
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
 use ff_core::command::lease::{Complete, DelayUntil, Fail, Release, Renew};
 use ff_core::command::waitpoint::SuspendedTask;
+use ff_core::command::worker::WorkerLoad;
 use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
 use ff_core::record::LeaseOperation;
@@ -38,6 +39,10 @@ impl Worker {
             frames: frames.collect(),
             usage: reports.collect(),
             want: luck.flip().then(|| self.want()),
+            load: WorkerLoad {
+                running: u32::try_from(kept.len()).ok(),
+                ..WorkerLoad::default()
+            },
             wait: Duration::from_millis(luck.choose([0, 0, 1_000])),
             finished,
         };
@@ -123,6 +128,7 @@ fn renewal(held: &Held) -> On<ExecutionId, Renew> {
     let renew = Renew {
         fence: Some(held.fence),
         ttl: None,
+        doing: Vec::new(),
     };
     On::new(held.id, renew)
 }

@@ -16,7 +16,7 @@ mod work;
 
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::Task;
-use ff_core::command::worker::{Heartbeat, NamedInstance, RegisterWorker};
+use ff_core::command::worker::{DrainWorker, Heartbeat, NamedInstance, RegisterWorker, UndrainWorker, WorkerLoad};
 use ff_core::id::{BudgetId, ExecutionId, FlowId, WaitpointId};
 use ff_core::name::{Namespace, WorkerId, WorkerInstanceId};
 use ff_core::payload::Payload;
@@ -163,6 +163,7 @@ impl Worker {
             lanes: names::LANES.map(names::lane).into(),
             capabilities: self.capabilities.clone(),
             ttl: Some(Duration::from_secs(20)),
+            load: WorkerLoad::default(),
         };
         call!(self.actor, register_worker, command).await;
     }
@@ -176,11 +177,28 @@ impl Worker {
                 incarnation: self.incarnation,
             },
         };
-        match self.actor.luck.below(4) {
+        match self.actor.luck.below(5) {
             0 => drop(call!(self.actor, deregister_worker, command).await),
             1 => self.register().await,
-            _ => drop(call!(self.actor, heartbeat, command).await),
+            2 => self.be_drained().await,
+            _ => drop(call!(self.actor, heartbeat, command.into()).await),
         }
+    }
+
+    /// An operator lets it finish what it has, and thinks better of it.
+    async fn be_drained(&self) {
+        let drain = DrainWorker {
+            namespace: self.namespace.clone(),
+            instance: self.instance.clone(),
+            reason: "it is to be replaced".to_owned(),
+        };
+        call!(self.actor, drain_worker, drain).await;
+        self.actor.pause(0, 2_000).await;
+        let undrain = UndrainWorker {
+            namespace: self.namespace.clone(),
+            instance: self.instance.clone(),
+        };
+        call!(self.actor, undrain_worker, undrain).await;
     }
 
     /// The fence the worker shows: its own. Where fences are not looked at, whichever opens the door.

@@ -44,6 +44,7 @@ impl Worker {
                 .luck
                 .one_in(4)
                 .then(|| Duration::from_secs(self.actor.luck.between(1, 20))),
+            doing: Vec::new(),
         };
         let heard = call!(self.actor, renew, On::new(held.id, command)).await;
         if let Heard::Told(renewed) = &heard {
