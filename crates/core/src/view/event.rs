@@ -58,7 +58,6 @@ impl ReadEvents {
 
 /// Where a reader of events begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "EventsFromForm"))]
 pub enum EventsFrom {
     /// With the oldest event kept.
     Oldest,
@@ -67,25 +66,6 @@ pub enum EventsFrom {
     Now,
     /// With the first event of this moment or later; refused with `cursor_expired` when one of those is no longer kept.
     At(Timestamp),
-}
-
-/// How it travels.
-#[cfg(feature = "schema")]
-#[derive(schemars::JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "only its schema is wanted")]
-enum EventsFromForm {
-    Word(EventsFromWord),
-    At(Timestamp),
-}
-
-#[cfg(feature = "schema")]
-#[derive(schemars::JsonSchema)]
-#[schemars(rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its schema is wanted")]
-enum EventsFromWord {
-    Oldest,
-    Now,
 }
 
 impl Serialize for EventsFrom {
