@@ -1,10 +1,13 @@
 //! What every request passes on its way in and out.
 
+use std::panic::AssertUnwindSafe;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ff_core::error::Rejection;
+use ff_core::error::{Code, Rejection};
+use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::access_log::Line;
@@ -29,7 +32,7 @@ pub(crate) async fn front(State(server): State<Server>, mut request: Request, ne
             return answer;
         }
         match admit(&server, &mut request, &mut line).await {
-            Ok(()) => next.run(request).await,
+            Ok(()) => unharmed(next.run(request)).await,
             Err(refused) => Problem::from(refused).into_response(),
         }
     };
@@ -51,6 +54,16 @@ pub(crate) async fn front(State(server): State<Server>, mut request: Request, ne
     server.closing.cut(response)
 }
 
+/// A mistake of ours in one request harms neither the others of its connection nor leaves its caller without an answer. What
+/// it was is in the log, beside the request's id.
+async fn unharmed(answer: impl Future<Output = Response>) -> Response {
+    let internal = |_| {
+        let detail = "something went wrong inside; the log has it under this request's id";
+        Problem::from(Code::Internal.because(detail)).into_response()
+    };
+    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(internal)
+}
+
 /// Refuses what must not reach its route; the body has not been read. Leaves the caller with the request.
 async fn admit(server: &Server, request: &mut Request, line: &mut Line) -> Result<(), Rejection> {
     let keyless = server.is_keyless().await;
@@ -66,4 +79,18 @@ async fn admit(server: &Server, request: &mut Request, line: &mut Line) -> Resul
     server.limits.request(&caller)?;
     request.extensions_mut().insert(caller);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::StatusCode;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_mistake_of_ours_is_answered() {
+        let answer = unharmed(async { panic!("a mistake") }).await;
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(answer.extensions().get::<Rejection>().unwrap().code, Code::Internal);
+    }
 }

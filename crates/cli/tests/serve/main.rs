@@ -1,10 +1,14 @@
-//! `ff serve` as an operator runs it.
+//! `ff` as an operator runs it, in a process of its own.
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod running;
+
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use running::Running;
 
 fn ff(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ff"));
@@ -19,72 +23,6 @@ fn refused(output: &Output) -> String {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "{told}");
     told
-}
-
-/// A server in a process of its own.
-struct Running {
-    process: Child,
-    lines: BufReader<ChildStdout>,
-    told: String,
-    address: String,
-    key: Option<String>,
-}
-
-impl Running {
-    fn start(command: &mut Command) -> Self {
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap());
-        let (mut told, mut line) = (String::new(), String::new());
-        while !line.starts_with("listening on ") {
-            line.clear();
-            assert!(lines.read_line(&mut line).unwrap() > 0, "it ended: {told}");
-            told += &line;
-        }
-        let address = line.trim_end().rsplit("//").next().unwrap().to_owned();
-        Self {
-            process,
-            lines,
-            told,
-            address,
-            key: None,
-        }
-    }
-
-    fn ask(&self, method: &str, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let length = body.len();
-        let shown = self.key.iter().map(|key| format!("authorization: Bearer {key}\r\n"));
-        let shown = shown.collect::<String>();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
-             {shown}content-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-
-    /// Ends it as a system does, and says how long that took.
-    fn stop(&mut self) -> Duration {
-        let began = Instant::now();
-        let pid = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        assert!(self.process.wait().unwrap().success(), "it ends with 0");
-        let mut rest = String::new();
-        self.lines.read_to_string(&mut rest).unwrap();
-        assert!(rest.contains("stopping"), "{rest}");
-        began.elapsed()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 #[test]
