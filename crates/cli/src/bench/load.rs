@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, Exchange, Finish, LaneOrder, Task, Want};
 use ff_core::command::lease::Complete;
+use ff_core::command::worker::WorkerLoad;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -178,6 +179,7 @@ async fn exchange(
             worker: claim.worker.clone(),
             instance: claim.instance.clone(),
             incarnation,
+            load: WorkerLoad::default(),
             finished: done.iter().map(finish).collect(),
             renew: Vec::new(),
             frames: Vec::new(),
