@@ -1,5 +1,7 @@
 //! Cancelling, holding and moving executions.
 
+use std::collections::BTreeSet;
+
 use ff_core::command::lease::Completed;
 use ff_core::command::operator::{CancelExecution, Cancelled, ChangePriority, Changed};
 use ff_core::command::submit::CreateExecution;
@@ -8,6 +10,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::record::AttemptEndState;
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
+use ff_core::view::ListPartitions;
 
 use crate::Harness;
 use crate::scene::{HOUR, MINUTE, Scene, WORKER, all, nobody, refused, retrying, signal, submission};
@@ -61,6 +64,95 @@ pub(crate) async fn a_suspended_execution_is_cancelled_at_once(harness: &dyn Har
     assert_eq!(refused(answer), Code::TargetNotSignalable);
     let open = scene.fabric.list_pending_waitpoints(task.execution_id).await.unwrap();
     assert!(open.is_empty());
+}
+
+pub(crate) async fn every_part_of_the_store_is_listed(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let id = scene.submit_plain().await;
+    let partitions = scene.fabric.list_partitions(ListPartitions {}).await.unwrap();
+    let home = id.partition();
+    let found = partitions
+        .iter()
+        .filter(|view| (view.family, view.index) == (home.family, home.index));
+    assert_eq!(found.count(), 1);
+    let families: BTreeSet<_> = partitions.iter().map(|view| view.family).collect();
+    assert_eq!(families.len(), 3);
+}
+
+pub(crate) async fn a_deleted_execution_is_gone_for_every_read_at_once(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.held(submission()).await;
+    let id = task.execution_id;
+    scene.append(&task, "hello").await.unwrap();
+    scene.finish(&task).await;
+    scene.fabric.delete_execution(id).await.unwrap();
+    for settled in [false, true] {
+        assert_eq!(refused(scene.fabric.get_state(id).await), Code::ExecutionNotFound);
+        assert_eq!(refused(scene.fabric.get_input(id).await), Code::ExecutionNotFound);
+        assert_eq!(refused(scene.result(id).await), Code::ExecutionNotFound);
+        assert_eq!(
+            refused(scene.fabric.get_history(On::new(id, all())).await),
+            Code::ExecutionNotFound
+        );
+        assert_eq!(
+            refused(scene.fabric.delete_execution(id).await),
+            Code::ExecutionNotFound
+        );
+        if !settled {
+            scene.settle().await;
+        }
+    }
+    let listed = scene.fabric.list_executions(Default::default()).await.unwrap().items;
+    assert!(listed.iter().all(|view| view.execution_id != id));
+}
+
+pub(crate) async fn what_has_not_ended_is_not_deleted(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let waiting = scene.submit_plain().await;
+    assert_eq!(
+        refused(scene.fabric.delete_execution(waiting).await),
+        Code::ExecutionNotTerminal
+    );
+    let task = scene.claim(WORKER).await;
+    assert_eq!(
+        refused(scene.fabric.delete_execution(task.execution_id).await),
+        Code::ExecutionNotTerminal
+    );
+    assert_eq!(scene.state(waiting).await, PublicState::Active);
+    assert_eq!(
+        refused(scene.fabric.delete_execution(nobody()).await),
+        Code::ExecutionNotFound
+    );
+}
+
+pub(crate) async fn a_member_is_deleted_once_no_member_of_its_flow_is_open(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let graph = scene.flow(&[("first", &[]), ("then", &["first"])]).await;
+    let first = scene.claim(WORKER).await;
+    scene.finish(&first).await;
+    assert_eq!(
+        refused(scene.fabric.delete_execution(first.execution_id).await),
+        Code::ExecutionNotTerminal
+    );
+    let then = scene.claim(WORKER).await;
+    scene.finish(&then).await;
+    scene.fabric.delete_execution(first.execution_id).await.unwrap();
+    scene.settle().await;
+    assert_eq!(
+        refused(scene.fabric.get_state(first.execution_id).await),
+        Code::ExecutionNotFound
+    );
+    let members = scene.fabric.list_members(On::new(graph.flow_id, all())).await.unwrap();
+    let members: Vec<_> = members.items.iter().map(|view| view.execution_id).collect();
+    assert_eq!(members, [then.execution_id]);
+    // What is left can run again, and go as well.
+    scene.replay(then.execution_id).await.unwrap();
+    let again = scene.claim(WORKER).await;
+    scene.finish(&again).await;
+    scene.fabric.delete_execution(then.execution_id).await.unwrap();
+    scene.settle().await;
+    let members = scene.fabric.list_members(On::new(graph.flow_id, all())).await.unwrap();
+    assert_eq!(members.items.len(), 0);
 }
 
 pub(crate) async fn cancelling_twice_is_answered_again(harness: &dyn Harness) {

@@ -62,11 +62,14 @@ pub(crate) async fn a_failure_may_put_off_its_retry(harness: &dyn Harness) {
             .await;
         let now = scene.now().await;
         let failed = scene.fail_for_now(&task, "transient", asked).await.unwrap();
-        assert_eq!(
-            failed,
-            Failed::RetryScheduled {
-                delay_until: now + comes
-            }
+        let Failed::RetryScheduled { delay_until } = failed else {
+            panic!("not retried: {failed:?}");
+        };
+        // A store whose time passes by itself is a moment further by now, and what is known of its time a moment behind.
+        let soonest = now + comes - SECOND;
+        assert!(
+            (soonest..now + comes + SECOND * 20).contains(&delay_until),
+            "{delay_until} is not {comes} after {now}"
         );
         scene.cancel(task.execution_id).await.unwrap();
     }

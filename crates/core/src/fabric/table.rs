@@ -136,6 +136,11 @@ macro_rules! operations {
                 replay_execution: POST "/executions/{execution_id}/replay", operator, Small,
                     (on ExecutionId, ReplayExecution) => (Replayed);
 
+                /// Deletes an execution that has ended, as its retention would, now. A member of a flow goes only while no member
+                /// of that flow is open.
+                delete_execution: DELETE "/executions/{execution_id}", operator, Small,
+                    (of ExecutionId) => (nothing);
+
                 /// Takes the lease away from its worker.
                 revoke_lease: POST "/executions/{execution_id}/revoke-lease", operator, Small,
                     (on ExecutionId, RevokeLease) => (Revoked);
@@ -411,6 +416,10 @@ macro_rules! operations {
                 /// Lifecycle events, in order within an execution and a flow.
                 events: GET "/events", reader, Small,
                     (ReadEvents) => (Events);
+
+                /// The parts of the store, who looks after each, and since when the longest overdue work there waits.
+                list_partitions: GET "/admin/partitions", operator, Small,
+                    (ListPartitions) => (list items: PartitionView);
 
                 /// What does not get better by itself, the thousand oldest: records that cannot be read, follow-ups that keep
                 /// failing, work blocked by what does not exist. Each says what to do.

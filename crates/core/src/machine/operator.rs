@@ -1,4 +1,4 @@
-//! What an operator or a client does to one execution: cancel, revoke_lease, issue_reclaim_grant, change_priority, hold,
+//! What an operator or a client does to one execution: cancel, delete, revoke_lease, issue_reclaim_grant, change_priority, hold,
 //! unhold, set_tags.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::id::GrantId;
 use crate::limits;
 use crate::record::{
     AttemptKind, CancelSource, Execution, Fence, GateState, Grant, Happening, Hold, Lease, LeaseEnd, OutcomeKind,
-    RequestOutcome,
+    Phase, RequestOutcome,
 };
 use crate::state::{EligibilityState, state_vector};
 use crate::time::Timestamp;
@@ -73,6 +73,23 @@ fn end_cancelled(change: &mut Change<'_>, reason: &str, source: CancelSource) {
         change.end_lease(LeaseEnd::Cancelled);
     }
     change.terminate(Ending::cancelled(reason.to_owned(), source));
+}
+
+/// terminal → deleting: it is gone for every read, and what belongs to it goes in pages. `open_members` are those of its flow
+/// that have not ended: what one of them may still ask for stays.
+pub fn delete(execution: &Execution, open_members: u64, context: &Context) -> Result<Step<()>, Rejection> {
+    let mut change = Change::begin(execution, context)?;
+    let id = change.after.id;
+    let Phase::Terminal(outcome) = &mut change.after.phase else {
+        return Err(Code::ExecutionNotTerminal.because(format!("execution {id} has not ended: cancel it first")));
+    };
+    if open_members > 0 {
+        let detail = format!("execution {id} is a member of a flow with {open_members} open members: cancel it first");
+        return Err(Code::ExecutionNotTerminal.because(detail));
+    }
+    outcome.deleting = true;
+    change.note(Happening::Deleting, None);
+    Ok(change.finish(()))
 }
 
 /// The answer to whoever wants to change an execution that has ended.

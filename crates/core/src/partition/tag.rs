@@ -9,6 +9,7 @@ use crate::error::{Code, Rejection};
 
 /// What kind of things a partition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// Executions, flows and everything that belongs to them.

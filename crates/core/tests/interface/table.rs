@@ -24,6 +24,7 @@ const PROMISED: &str = "
     set_tags                    PUT     /executions/{}/tags                             submitter
     cancel_execution            POST    /executions/{}/cancel                           submitter+
     replay_execution            POST    /executions/{}/replay                           operator
+    delete_execution            DELETE  /executions/{}                                  operator
     hold                        POST    /executions/{}/hold                             operator
     unhold                      POST    /executions/{}/unhold                           operator
     revoke_lease                POST    /executions/{}/revoke-lease                     operator
@@ -96,6 +97,7 @@ const PROMISED: &str = "
     create_key                  POST    /admin/keys                                     admin
     list_keys                   GET     /admin/keys                                     admin
     revoke_key                  DELETE  /admin/keys/{}                                  admin
+    list_partitions             GET     /admin/partitions                               operator
     list_problems               GET     /admin/problems                                 operator
 ";
 

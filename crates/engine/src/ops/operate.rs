@@ -7,11 +7,14 @@ use ff_core::command::operator::{
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::machine::{Context, operator};
-use ff_core::record::Execution;
+use ff_core::record::{Execution, RecordKey};
 
 pub(crate) use super::replay::replay_execution;
 use crate::directory::lanes;
 use crate::engine::Engine;
+use crate::ops::flows::FlowRead;
+use crate::snapshots::merge;
+use crate::transact::Decision;
 
 pub(crate) async fn cancel_execution(engine: &Engine, command: On<ExecutionId, CancelExecution>) -> Result<Cancelled> {
     let rule = |execution: &Execution, context: &Context| operator::cancel(execution, &command.command, context);
@@ -19,6 +22,24 @@ pub(crate) async fn cancel_execution(engine: &Engine, command: On<ExecutionId, C
         Some(_) => engine.change_held(command.id, rule).await,
         None => engine.change(command.id, rule).await,
     }
+}
+
+pub(crate) async fn delete_execution(engine: &Engine, id: ExecutionId) -> Result<()> {
+    engine.check_id(id)?;
+    let locked = engine.lock(RecordKey::Execution(id)).await;
+    let decide = || async {
+        let mut snapshot = locked.look(Engine::load_of(id)).await?;
+        let flow = engine.visible(&snapshot, id)?.definition.flow;
+        if let Some(flow) = flow {
+            merge(&mut snapshot, engine.store().load(engine.load_of_flow(flow)).await?);
+        }
+        let execution = engine.visible(&snapshot, id)?;
+        let read = flow.and_then(|flow| FlowRead::of(&snapshot, flow));
+        let open_members = read.map_or(0, |read| read.counts.open);
+        let step = operator::delete(execution, open_members, &engine.context_of(&snapshot, execution))?;
+        Ok(Decision::Commit(snapshot, step))
+    };
+    locked.transact(decide).await
 }
 
 pub(crate) async fn revoke_lease(engine: &Engine, command: On<ExecutionId, RevokeLease>) -> Result<Revoked> {

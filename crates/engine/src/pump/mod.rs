@@ -39,6 +39,7 @@ pub use duty::Duty;
 pub(crate) use items::Item;
 pub use poison::Poisoned;
 pub(crate) use poison::failing_items;
+pub(crate) use ranges::pumped_ranges;
 pub(crate) use releases::release_cause;
 
 use futures::future::join4;

@@ -10,6 +10,7 @@ use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
 use ff_core::partition::Partition;
+use ff_core::time::Timestamp;
 use futures::future::select;
 
 use super::duty::Duty;
@@ -69,6 +70,38 @@ pub(super) fn own_partitions(engine: &Engine) -> Vec<Partition> {
     let mut partitions = engine.all_partitions();
     partitions.retain(|partition| engine.shared.pump.ranges.holds(*partition));
     partitions
+}
+
+/// Which process pumps which range, as the store shows it.
+pub(crate) struct PumpedRanges(BTreeMap<u16, RangeLease>);
+
+/// The lease of a range.
+pub(crate) struct RangeLease {
+    /// Whose it is.
+    pub(crate) replica: String,
+    /// When it ends unless it is renewed.
+    pub(crate) until: Option<Timestamp>,
+}
+
+impl PumpedRanges {
+    /// The lease of the range a partition is in, if anybody has it.
+    pub(crate) fn of(&self, partition: Partition) -> Option<&RangeLease> {
+        self.0.get(&(partition.index % RANGES))
+    }
+}
+
+/// Reads who pumps what.
+pub(crate) async fn pumped_ranges(engine: &Engine) -> Result<PumpedRanges> {
+    let SettingsReply::Page(ranges) = engine.store().setting(list(RANGE_PREFIX)).await? else {
+        return Err(internal("a list of settings was answered with something else"));
+    };
+    let lease = |setting: &Setting| {
+        let range = setting.key.strip_prefix(RANGE_PREFIX)?.parse().ok()?;
+        let replica = setting.value.as_str()?.to_owned();
+        let until = setting.expires_at;
+        Some((range, RangeLease { replica, until }))
+    };
+    Ok(PumpedRanges(ranges.iter().filter_map(lease).collect()))
 }
 
 /// Renews until the engine stops.

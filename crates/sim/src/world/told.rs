@@ -19,7 +19,7 @@ use ff_core::error::Rejection;
 use ff_core::keyring::{Rotated, RotationStatus};
 use ff_core::payload::Payload;
 use ff_core::record::{CancelFlowPolicy, SignalEffect, Worker};
-use ff_core::view::{Events, ExecutionPage, ExecutionView, Explanation, FlowView, Problem, StateView};
+use ff_core::view::{Events, ExecutionPage, ExecutionView, Explanation, FlowView, PartitionView, Problem, StateView};
 
 /// An answer of the fabric.
 pub(crate) trait Told {
@@ -110,6 +110,12 @@ impl Told for Vec<OpenWaitpoint> {
 impl Told for Vec<Problem> {
     fn outcome(&self) -> &'static str {
         if self.is_empty() { "none" } else { "some" }
+    }
+}
+
+impl Told for Vec<PartitionView> {
+    fn outcome(&self) -> &'static str {
+        "all"
     }
 }
 

@@ -122,6 +122,18 @@ pub fn delete_members(flow: &Flow, page: &[Doomed<'_>], context: &Context) -> St
     Step { outcome: (), draft }
 }
 
+/// Deletes a page of one member of a flow that stays, and with the last page the member itself, which is then no longer
+/// counted.
+pub fn delete_member(flow: &Flow, doomed: Doomed<'_>, context: &Context) -> Draft {
+    let mut draft = retention::delete_execution(doomed.member, doomed.parts, doomed.last);
+    if doomed.last {
+        count_member(&mut draft, flow.id, Some(public_state(doomed.member)), None);
+        // Counters move only beside a put.
+        end_page(&mut draft, flow, true, context, |_| ());
+    }
+    draft
+}
+
 /// Deletes a deleting flow that has no members left.
 pub fn delete(loaded: Loaded<'_>) -> Step<()> {
     let mut draft = Draft::default();

@@ -17,7 +17,9 @@ mod time;
 
 pub use counts::{Counts, FlowState, Loaded, state};
 pub use life::{cancel, create, open, request_delete, set_tags};
-pub use members::{Doomed, Reached, cancel_member, cancel_members, delete, delete_members, open_members};
+pub use members::{
+    Doomed, Reached, cancel_member, cancel_members, delete, delete_member, delete_members, open_members,
+};
 pub use time::{advance, due_at};
 
 pub(crate) use life::{flow_line, take_flow};

@@ -44,6 +44,8 @@ pub(super) fn operation(block: &str) -> Option<Operation> {
         "change_priority" => everywhere(plain, change_priority),
         "hold" => everywhere(plain, hold),
         "unhold" => everywhere(plain, unhold),
+        "delete_execution (no open member beside it)" => everywhere(plain, |scene| delete_execution(scene, 0)),
+        "delete_execution (an open member beside it)" => everywhere(plain, |scene| delete_execution(scene, 1)),
         "revoke_lease (no epoch)" => everywhere(plain, |scene| revoke_lease(scene, None)),
         "revoke_lease (wrong expected epoch)" => everywhere(earlier_leases, |scene| {
             let wrong = older_epoch(scene)?;
@@ -109,6 +111,11 @@ fn hold(scene: &mut Scene) -> Result<Answer, Rejection> {
     let command = HoldExecution { reason: None };
     scene.step(|execution, context| machine::hold(execution, &command, context))?;
     Ok(scene.accepted("held"))
+}
+
+fn delete_execution(scene: &mut Scene, open_members: u64) -> Result<Answer, Rejection> {
+    scene.step(|execution, context| machine::delete(execution, open_members, context))?;
+    Ok(scene.accepted("deleted"))
 }
 
 fn unhold(scene: &mut Scene) -> Result<Answer, Rejection> {

@@ -10,7 +10,7 @@
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
 //! | `feed_hub` | the one reader of the feeds for everybody who waits for events |
-//! | `problems` | list_problems |
+//! | `problems`, `partitions` | list_problems; list_partitions |
 //! | `view`, `environment` | what a caller sees of an execution, and what stands around it |
 
 mod environment;
@@ -21,6 +21,7 @@ mod get;
 mod history;
 mod lanes;
 mod list;
+mod partitions;
 mod positions;
 mod problems;
 mod result;
@@ -35,6 +36,7 @@ pub(crate) use get::{get_execution, get_state};
 pub(crate) use history::{get_history, list_attempts};
 pub(crate) use lanes::list_lanes;
 pub(crate) use list::list_executions;
+pub(crate) use partitions::list_partitions;
 pub(crate) use problems::list_problems;
 pub(crate) use result::get_result;
 pub(crate) use wait::wait_for_end;

@@ -24,7 +24,7 @@ struct Parts {
     last: bool,
 }
 
-/// Deletes a chunk of what belongs to an execution whose retention is over, at last the execution itself.
+/// Deletes a chunk of what belongs to an execution whose retention is over, or that was to be deleted, at last the execution itself.
 pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> Result<Progress> {
     let key = RecordKey::Execution(id);
     let locked = engine.lock(key.clone()).await;
@@ -38,10 +38,20 @@ pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> 
         if !owes_nothing(&execution) {
             return Ok(Decision::unchanged(snapshot, Progress::Later));
         }
-        let parts = parts_of(engine, &execution, FOLLOW_UP_CHUNK - 1, &mut snapshot).await?;
+        if let Some(flow) = execution.definition.flow {
+            merge(&mut snapshot, engine.store().load(engine.load_of_flow(flow)).await?);
+        }
+        let parts = parts_of(engine, &execution, FOLLOW_UP_CHUNK - 2, &mut snapshot).await?;
+        let flow = execution.definition.flow.and_then(|flow| FlowRead::of(&snapshot, flow));
         let step = Step {
             outcome: if parts.last { Progress::Done } else { Progress::More },
-            draft: retention::delete_execution(&execution, &parts.keys, parts.last),
+            draft: match flow {
+                None => retention::delete_execution(&execution, &parts.keys, parts.last),
+                Some(read) => {
+                    let context = flow_context(engine, &snapshot, read.gate);
+                    flow::delete_member(read.flow, doomed(&execution, &parts), &context)
+                }
+            },
         };
         Ok(Decision::Commit(snapshot, step))
     };
@@ -71,7 +81,7 @@ pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<
             if chosen.is_empty() {
                 return Ok(Decision::unchanged(snapshot, Progress::Later));
             }
-            let page: Vec<_> = chosen.iter().map(doomed).collect();
+            let page: Vec<_> = chosen.iter().map(|(member, parts)| doomed(member, parts)).collect();
             let context = flow_context(engine, &snapshot, gate);
             flow::delete_members(&flow, &page, &context).map(|()| Progress::More)
         };
@@ -129,7 +139,7 @@ fn owes_nothing(execution: &Execution) -> bool {
     execution.outbox.is_empty() && !execution.follow_ups.any()
 }
 
-fn doomed((member, parts): &(Execution, Parts)) -> Doomed<'_> {
+fn doomed<'d>(member: &'d Execution, parts: &'d Parts) -> Doomed<'d> {
     Doomed {
         member,
         parts: &parts.keys,

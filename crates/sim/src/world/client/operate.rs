@@ -6,6 +6,7 @@ use ff_core::command::operator::{CancelExecution, ChangePriority, HoldExecution,
 use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
 use ff_core::time::Duration;
+use ff_core::view::ListPartitions;
 
 use crate::invariants::reason_of;
 use crate::world::actor::{Actor, call, call_once};
@@ -35,6 +36,14 @@ impl Actor {
         } else {
             call!(self, replay_execution, command).await;
         }
+    }
+
+    pub(super) async fn delete(&self) {
+        call!(self, list_partitions, ListPartitions {}).await;
+        let Some(id) = self.board.execution(&self.luck) else {
+            return;
+        };
+        call!(self, delete_execution, id).await;
     }
 
     pub(super) async fn revoke(&self) {
