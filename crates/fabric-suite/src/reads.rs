@@ -9,7 +9,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
-use ff_core::name::{ExecutionKind, Namespace};
+use ff_core::name::{Category, ExecutionKind, Namespace, WorkerId};
 use ff_core::record::{Actor, Happening};
 use ff_core::state::{
     AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
@@ -299,7 +299,7 @@ pub(crate) async fn executions_are_listed_by_flow_and_by_time(harness: &dyn Harn
 
 pub(crate) async fn executions_are_listed_by_several_values(harness: &dyn Harness) {
     let scene = Scene::new(harness);
-    let task = scene.running(in_lane("fast")).await;
+    let task = scene.running(submission()).await;
     scene.after(Duration::from_millis(10)).await;
     let slow = scene.submit(in_lane("slow")).await;
     scene.after(Duration::from_millis(10)).await;
@@ -309,7 +309,7 @@ pub(crate) async fn executions_are_listed_by_several_values(harness: &dyn Harnes
         ..ListExecutions::default()
     };
     let lanes = ListExecutions {
-        lane: vec![lane("fast"), lane("slow")],
+        lane: vec![lane("default"), lane("slow")],
         ..any()
     };
     assert_eq!(walk(&scene, lanes).await, [slow, task.execution_id]);
@@ -319,7 +319,7 @@ pub(crate) async fn executions_are_listed_by_several_values(harness: &dyn Harnes
     };
     assert_eq!(walk(&scene, states).await, [other, slow, task.execution_id]);
     let by_worker = ListExecutions {
-        worker: Some(task_worker()),
+        worker: Some(WorkerId::parse(WORKER).unwrap()),
         ..any()
     };
     assert_eq!(walk(&scene, by_worker).await, [task.execution_id]);
@@ -341,10 +341,6 @@ pub(crate) async fn executions_are_listed_by_several_values(harness: &dyn Harnes
         (page.looked_at, page.reached_at),
         (3, Some(scene.view(task.execution_id).await.created_at))
     );
-}
-
-fn task_worker() -> ff_core::name::WorkerId {
-    ff_core::name::WorkerId::parse(WORKER).unwrap()
 }
 
 pub(crate) async fn executions_are_listed_by_all_of_several_tags(harness: &dyn Harness) {
@@ -375,7 +371,7 @@ pub(crate) async fn executions_are_listed_by_the_category_of_their_last_failure(
     scene.fail(&task, "permanent").await.unwrap();
     scene.submit_plain().await;
     let of = |category: &str| ListExecutions {
-        category: Some(ff_core::name::Category::parse(category).unwrap()),
+        category: Some(Category::parse(category).unwrap()),
         ..ListExecutions::default()
     };
     assert_eq!(walk(&scene, of("permanent")).await, [task.execution_id]);

@@ -260,7 +260,7 @@ pub(crate) async fn a_worker_says_how_busy_it_is(harness: &dyn Harness) {
             version: Some(String::new()),
             ..WorkerLoad::default()
         },
-        ..registration(WORKER)
+        ..register
     };
     assert_eq!(
         refused(scene.fabric.register_worker(nameless).await),

@@ -46,6 +46,7 @@ impl Upgrading {
             check(&document);
         }
         add(&mut document);
+        document.as_object_mut().unwrap().remove("format");
         let text = document.to_string();
         let marked = format!("{{\"format\":{},{}", FORMAT + 1, &text[1..]);
         let record = read_record(&key, &marked).unwrap();
