@@ -38,6 +38,9 @@ fn later(record: &Record) -> Option<Record> {
             members.insert("later".to_owned(), json!({ "at": part, "list": [1, null] }));
         }
     }
+    if let Some(members) = document.as_object_mut() {
+        members.remove("format");
+    }
     let text = document.to_string();
     let marked = format!("{{\"format\":{},{}", FORMAT + 1, &text[1..]);
     let read = read_record(&key, &marked).expect("what is not known is not refused");
