@@ -1,4 +1,5 @@
-//! `ff key`: the keys that callers of a server show. On the store itself, because somebody must make the first one.
+//! `ff key`: the keys that callers of a server show. On a server, or on the store itself, because somebody must make the first
+//! one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use ff_core::fabric::Fabric;
 use ff_core::name::{Identity, Namespace};
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Engine, TokioHost};
+use ff_sdk::Client;
 
 use crate::config::Given;
 use crate::open::{self, Address};
@@ -58,6 +60,9 @@ enum Action {
 /// Where the keys are.
 #[derive(clap::Args)]
 struct At {
+    /// The address of a server, which is shown the key in FF_KEY; not used with --store
+    #[arg(long, env = "FF_URL")]
+    url: Option<String>,
     /// The store, as `ff serve` takes it [default: what `ff serve` would use here]
     #[arg(long)]
     store: Option<Address>,
@@ -74,6 +79,15 @@ fn role(text: &str) -> Result<Role, String> {
 impl At {
     /// The interface there, and the time.
     async fn open(self) -> anyhow::Result<(Arc<dyn Fabric>, Timestamp)> {
+        if let Some(url) = self.url.filter(|_| self.store.is_none()) {
+            let mut client = Client::connect(url);
+            if let Ok(key) = std::env::var("FF_KEY") {
+                client = client.key(key);
+            }
+            let client = client.open()?;
+            let now = client.info().await?.server_time;
+            return Ok((Arc::new(client), now));
+        }
         let config = Given::from_environment()?
             .with_store(self.store)
             .with_file(self.config.as_deref())?;

@@ -27,7 +27,7 @@ pub(crate) fn about(operation: &Operation, command: serde_json::Result<Vec<u8>>)
 }
 
 /// Writes the line.
-pub(crate) fn note<T>(caller: &Caller, operation: &Operation, about: Option<&str>, answer: &Result<T>) {
+pub(crate) fn note<T>(caller: &Caller, operation: &str, about: Option<&str>, answer: &Result<T>) {
     let refused = matches!(answer, Err(refusal) if refusal.code == Code::Forbidden);
     if about.is_none() && !(refused && matches!(caller.actor, Actor::Client(_))) {
         return;
@@ -35,7 +35,7 @@ pub(crate) fn note<T>(caller: &Caller, operation: &Operation, about: Option<&str
     let identity = caller.actor.identity();
     tracing::info!(
         target: "ff::audit",
-        operation = operation.name,
+        operation,
         caller = identity.as_ref().map_or("local", |identity| identity.as_str()),
         role = caller.role.as_str(),
         namespace = caller.namespace.as_ref().map_or("*", |namespace| namespace.as_str()),

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use ff_core::fabric::types::*;
-use ff_core::fabric::{Fabric, Result, Target, op};
+use ff_core::fabric::{Access, Fabric, Result, Target, op};
 use ff_core::{argument, outcome, wire};
 
 use crate::engine::Engine;
@@ -51,7 +51,7 @@ macro_rules! doors {
                         ops::$noun::$name(self, command).await
                     };
                     let answer = acting.await;
-                    audit::note(&self.caller, &op::$name, about.as_deref(), &answer);
+                    audit::note(&self.caller, op::$name.name, about.as_deref(), &answer);
                     answer
                 }
             )+)+
@@ -60,3 +60,12 @@ macro_rules! doors {
 }
 
 ff_core::operations!(doors);
+
+impl Engine {
+    /// Refuses a caller who may not call what has this name, before anybody reads what was sent.
+    pub fn check_access(&self, access: Access, name: &str) -> Result<()> {
+        let answer = self.caller.check_access(access, name);
+        audit::note(&self.caller, name, None, &answer);
+        answer
+    }
+}

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 use ff_core::caller::Caller;
 use ff_core::command::lease::Holder;
 use ff_core::error::{Code, Rejection};
-use ff_core::fabric::{Body, Fabric, Method, Operation, path_fields};
+use ff_core::fabric::{Access, Body, Fabric, Method, Operation, path_fields};
 use ff_core::limits::WAIT_MAX;
 use ff_core::name::ContentType;
 use ff_core::payload::Payload;
@@ -33,6 +33,7 @@ pub(crate) struct Shape {
     name: &'static str,
     method: Method,
     path: &'static str,
+    access: Access,
     body: Body,
 }
 
@@ -42,6 +43,7 @@ impl From<&Operation> for Shape {
             name: operation.name,
             method: operation.method,
             path: operation.path,
+            access: operation.access,
             body: operation.body,
         }
     }
@@ -53,6 +55,7 @@ impl From<&Extra> for Shape {
             name: extra.name,
             method: extra.method,
             path: extra.path,
+            access: extra.access,
             body: extra.body,
         }
     }
@@ -75,7 +78,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Receives a request of `caller`, whose body may be as large as its route takes.
+    /// Receives a request of `caller`, whose body may be as large as its route takes. What its role does not allow is refused
+    /// before the body is read.
     pub(crate) async fn receive(
         server: Server,
         caller: Caller,
@@ -106,6 +110,8 @@ impl Asked {
         if let Some(lease) = asked.header("x-fence")? {
             asked.caller.held = Some(Holder::from_text(lease)?);
         }
+        let engine = asked.server.engine.acting_as(asked.caller.clone());
+        engine.check_access(shape.access, shape.name)?;
         if shape.method.has_body() {
             asked.body = receive(body, shape.name, bytes_max, asked.server.settings.body_timeout).await?;
         }

@@ -188,3 +188,29 @@ fn a_key_made_on_the_store_opens_the_server_until_it_is_revoked() {
     key(&["revoke", "ci"]);
     assert_eq!(key(&["list"]), "");
 }
+
+#[test]
+fn the_first_key_is_made_over_loopback_and_makes_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Running::start(ff(folder.path()).args(["serve", "--listen", "127.0.0.1:0", "--store", "memory:"]));
+    let url = format!("http://{}", server.address);
+    let key = |shown: Option<&str>, arguments: &[&str]| {
+        let mut command = ff(folder.path());
+        command.arg("key").args(arguments).args(["--url", &url]);
+        command.envs(shown.map(|key| ("FF_KEY", key)));
+        command.output().unwrap()
+    };
+    let made = key(None, &["create", "root", "--role", "admin"]);
+    let root = String::from_utf8(made.stdout).unwrap();
+    assert!(refused(&key(None, &["list"])).contains("unauthenticated"));
+    assert!(
+        key(Some(root.trim()), &["create", "ci", "--role", "reader"])
+            .status
+            .success()
+    );
+    let listed = key(Some(root.trim()), &["list"]);
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("ci") && listed.contains("root"), "{listed}");
+    assert!(refused(&key(Some("ff_wrong"), &["list"])).contains("unauthenticated"));
+    server.stop();
+}

@@ -117,6 +117,7 @@ impl JsonSchema for Rejection {
                         "properties": {
                             "pointer": { "type": "string", "description": "A JSON pointer into the request." },
                             "detail": { "type": "string", "description": "What is wrong there." },
+                            "unknown_field": { "type": "boolean", "description": "Set for a field that this server does not know." },
                         },
                         "required": ["pointer", "detail"],
                     },

@@ -17,6 +17,8 @@ pub struct Fault {
     absent: Option<&'static str>,
     /// It is in a field beside the one that is being read.
     beside: bool,
+    /// It is a field that nobody here knows.
+    unknown: bool,
 }
 
 impl Fault {
@@ -28,6 +30,16 @@ impl Fault {
             code: None,
             absent: None,
             beside: false,
+            unknown: false,
+        }
+    }
+
+    /// A field that nobody here knows.
+    pub(super) fn unknown(name: &str, detail: impl Into<String>) -> Self {
+        let unknown = true;
+        Self {
+            unknown,
+            ..Fault::new(detail).under(name)
         }
     }
 
@@ -120,7 +132,12 @@ impl std::error::Error for Fault {}
 impl From<Fault> for Rejection {
     fn from(fault: Fault) -> Self {
         let code = fault.code.unwrap_or(Code::InvalidInput);
-        let errors = json!([{ "pointer": fault.pointer(), "detail": fault.detail }]);
+        let mut error = json!({ "pointer": fault.pointer(), "detail": fault.detail });
+        if fault.unknown {
+            // Whoever sent it may be newer than we are.
+            error["unknown_field"] = true.into();
+        }
+        let errors = json!([error]);
         code.because(fault.to_string()).with("errors", errors)
     }
 }

@@ -90,7 +90,7 @@ fn finished<T>(
 }
 
 fn meant(name: &str, known: &str) -> Fault {
-    Fault::new(format!("there is no such field; is {known} meant?")).under(name)
+    Fault::unknown(name, format!("there is no such field; is {known} meant?"))
 }
 
 /// Refuses what nobody took.
@@ -103,7 +103,7 @@ fn finish(fields: &Fields<'_>, known: &[&'static str], unknown: Unknown) -> Resu
         None if known.is_empty() => "there are no fields here".to_owned(),
         None => format!("there is no such field; known are {}", known.join(", ")),
     };
-    Err(Fault::new(detail).under(name))
+    Err(Fault::unknown(name, detail))
 }
 
 /// The value of one field.

@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use ff_core::command::lease::Holder;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{Operation, Reply, Result, Transport};
+use ff_core::view::ServerInfo;
 
 use self::request::Request;
 pub use self::sse::Message;
@@ -122,31 +123,32 @@ impl Client {
         reply::read(response).await
     }
 
-    /// What the server says about itself, for a person; `None` when it does not answer.
-    async fn version(&self) -> Option<String> {
-        #[derive(serde::Deserialize)]
-        struct Info {
-            version: String,
-        }
-        let response = self.request(reqwest::Method::GET, "").send().await.ok()?;
-        let info: Info = serde_json::from_slice(&response.bytes().await.ok()?).ok()?;
-        Some(info.version)
+    /// What the server is, can do and takes.
+    pub async fn info(&self) -> Result<ServerInfo> {
+        let reply = self.answered(&Request::info()).await?;
+        let Reply::Bytes(payload) = reply else {
+            return Err(Code::Internal.because("the server says nothing about itself"));
+        };
+        ff_core::wire::from_reply(&payload.bytes)
     }
 
-    /// A server that does not know a route or a field is older than this client: it says so.
+    /// A server that does not know a route or a field is older than this client, or newer: then it is told so.
     async fn explain(&self, operation: &Operation, rejection: Rejection) -> Rejection {
-        let is_unknown_field = rejection.code == Code::InvalidInput && rejection.fields.contains_key("nearest");
+        let errors = rejection.fields.get("errors").and_then(|errors| errors.as_array());
+        let is_unknown_field = errors.is_some_and(|errors| errors.iter().any(|error| error["unknown_field"] == true));
         if rejection.code != Code::NotFound && !is_unknown_field {
             return rejection;
         }
-        let Some(version) = self.version().await else {
-            return rejection;
-        };
         let own = env!("CARGO_PKG_VERSION");
-        let (name, detail) = (operation.name, &rejection.detail);
-        Rejection {
-            detail: format!("this server ({version}) and this client ({own}) differ in {name}: {detail}"),
-            ..rejection
+        match self.info().await {
+            Ok(info) if info.version != own => {
+                let (theirs, name, detail) = (info.version, operation.name, &rejection.detail);
+                Rejection {
+                    detail: format!("{detail} (in {name}; this server is of version {theirs}, this client of {own})"),
+                    ..rejection
+                }
+            }
+            _ => rejection,
         }
     }
 }

@@ -32,6 +32,18 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Asks the server about itself.
+    pub(super) fn info() -> Self {
+        Self {
+            method: reqwest::Method::GET,
+            path_and_query: String::new(),
+            body: None,
+            idempotency_key: None,
+            held: None,
+            is_repeatable: true,
+        }
+    }
+
     /// The request of a call whose fields are in `json`, from somebody who may hold a lease.
     pub(super) fn new(operation: &'static Operation, json: &[u8], held: Option<&Holder>) -> Result<Self> {
         let batch = identity::batch(operation, json)?;

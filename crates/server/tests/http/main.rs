@@ -6,6 +6,7 @@ mod bad_input;
 mod callbacks;
 mod idempotency;
 mod info;
+mod roles;
 mod scene;
 mod streams;
 mod submit;

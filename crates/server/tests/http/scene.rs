@@ -15,8 +15,9 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-/// A server without keys, on a store that stands still.
+/// A server on a store that stands still.
 pub(crate) struct Scene {
+    pub(crate) engine: Engine,
     router: Router,
 }
 
@@ -44,13 +45,19 @@ impl Answer {
 }
 
 impl Scene {
+    /// Without keys.
     pub(crate) fn new() -> Self {
+        Self::with(Settings::loopback())
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
         let counts = PartitionCounts::default();
         let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_800_000_000_000), counts));
         let engine = Engine::new(store, Arc::new(TokioHost::new()), Config::new(counts));
         engine.start();
         Self {
-            router: ff_server::router(engine, Settings::loopback()),
+            router: ff_server::router(engine.clone(), settings),
+            engine,
         }
     }
 
