@@ -86,7 +86,7 @@ table! {
     tls_cert ("FF_TLS_CERT"): PathBuf;
     /// The key of the certificate, as a PEM file
     tls_key ("FF_TLS_KEY"): PathBuf;
-    /// Origins whose web pages may use the server, such as https://console.example.org
+    /// Origins whose web pages may use the server, such as `https://console.example.org`
     #[arg(value_delimiter = ',')]
     origins ("FF_ORIGINS"): Vec<String> = Vec::new();
     /// Let everybody read /metrics

@@ -1,5 +1,7 @@
 //! The worker of docs/worker-protocol.md, taken from that page and run against a server that is killed under it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

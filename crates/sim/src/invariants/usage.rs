@@ -6,7 +6,7 @@ use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::quota::QuotaCall;
 use ff_core::command::budget::{BudgetReset, Deleted};
 use ff_core::id::BudgetId;
-use ff_core::record::{Effect, EffectKind};
+use ff_core::record::{Cause, Effect, EffectKind};
 
 use super::mirror::{Changes, Mirror};
 use super::slots::SlotKey;
@@ -109,14 +109,11 @@ fn report_key(effect: &Effect) -> Option<ReportKey> {
     }
 }
 
-/// Every usage report that stood in an outbox counts at its budget. True once the outboxes are empty. `lost`: reports
-/// that a failover made their budget forget.
+/// Every usage report that stood in an outbox counts at its budget, if there still is one: it may have been deleted, or its
+/// creation forgotten. True once the outboxes are empty. `lost`: reports that a failover made their budget forget.
 pub(crate) fn everything_counts(mirror: &Mirror, store: &Store, lost: &BTreeSet<ReportKey>) -> Holds {
-    for key in mirror
-        .owed
-        .iter()
-        .filter(|(budget, _)| !mirror.deleted_budgets.contains(budget))
-    {
+    let exists = |budget: BudgetId| !mirror.deleted_budgets.contains(&budget) && store.has(Cause::Budget(budget));
+    for key in mirror.owed.iter().filter(|(budget, _)| exists(*budget)) {
         hold(
             mirror.counted.contains(key) || lost.contains(key),
             "an accepted usage report counts",
