@@ -55,9 +55,11 @@ pub(super) fn batch(operation: &Operation, json: &[u8]) -> Result<Option<Vec<u8>
     Ok(Some(named))
 }
 
-/// The key of a call that creates nothing. A submission's would be kept with it for a day.
+/// Calls that have no key of ours: a submission's would be kept with it for a day, and a suspend is known by the lease it ends.
+const WITHOUT_KEY: [&str; 3] = ["create_execution", "create_executions", "suspend"];
+
+/// The key of a call that creates nothing.
 pub(super) fn header(operation: &Operation) -> Option<String> {
-    let is_submission = [op::create_execution.name, op::create_executions.name].contains(&operation.name);
-    let acts = matches!(operation.method, Method::POST) && !is_submission;
-    acts.then(|| Uuid::now_v7().to_string())
+    let has_key = matches!(operation.method, Method::POST) && !WITHOUT_KEY.contains(&operation.name);
+    has_key.then(|| Uuid::now_v7().to_string())
 }

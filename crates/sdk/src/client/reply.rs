@@ -27,21 +27,30 @@ pub(super) async fn read(response: Response) -> Result<Reply, Failure> {
     Err(Failure::Refused(refusal(status, &bytes)))
 }
 
+/// What the server adds to every refusal. It says nothing about the call, and a refusal is the same from near and from afar;
+/// only where nobody knows what happened, the log does.
+const ADDED: [&str; 2] = ["help", "request_id"];
+
 /// The problem document, or what a status means that somebody between us and the server gave.
 pub(super) fn refusal(status: StatusCode, body: &[u8]) -> Rejection {
-    serde_json::from_slice(body).unwrap_or_else(|_| {
-        let code = match status.as_u16() {
-            401 => Code::Unauthenticated,
-            403 => Code::Forbidden,
-            404 => Code::NotFound,
-            413 => Code::PayloadTooLarge,
-            429 => Code::RateLimited,
-            502 | 503 => Code::Unavailable,
-            504 => Code::Timeout,
-            _ => Code::Internal,
-        };
-        code.because(format!(
-            "answered with {status}, and not in the way of a FlowFabric server"
-        ))
-    })
+    let refused: Result<Rejection, _> = serde_json::from_slice(body);
+    if let Ok(mut refused) = refused {
+        if refused.code != Code::Internal {
+            refused.fields.retain(|name, _| !ADDED.contains(&name.as_ref()));
+        }
+        return refused;
+    }
+    let code = match status.as_u16() {
+        401 => Code::Unauthenticated,
+        403 => Code::Forbidden,
+        404 => Code::NotFound,
+        413 => Code::PayloadTooLarge,
+        429 => Code::RateLimited,
+        502 | 503 => Code::Unavailable,
+        504 => Code::Timeout,
+        _ => Code::Internal,
+    };
+    code.because(format!(
+        "answered with {status}, and not in the way of a FlowFabric server"
+    ))
 }
