@@ -114,7 +114,7 @@ async fn every_route_opens_for_the_roles_that_were_promised_it_and_for_nobody_el
         };
         for (role, key) in &keys {
             let answer = scene
-                .send(asked().header("authorization", format!("Bearer {key}")), Body::empty())
+                .send(asked().header("authorization", format!("Bearer {key}")), body(name))
                 .await;
             let (status, code) = answer.code();
             let is_refused = status == 401 || code == "forbidden";
