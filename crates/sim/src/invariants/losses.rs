@@ -33,7 +33,9 @@ pub(crate) struct Promises {
     flows: BTreeSet<FlowId>,
     /// Results that were accepted, with the number of replays before.
     completed: BTreeMap<ExecutionId, (u32, Option<Payload>)>,
-    /// What was deleted when its time had come.
+    /// What somebody has asked to be deleted before its time.
+    unwanted: BTreeSet<ExecutionId>,
+    /// What was deleted when its time had come, or on request.
     deleted: BTreeSet<ExecutionId>,
     deleted_flows: BTreeSet<FlowId>,
     /// What a failover lost.
@@ -94,9 +96,10 @@ impl Promises {
     }
 
     fn delete(&mut self, mirror: &Mirror, execution: &Execution, changes: &Changes) -> Holds {
-        let own_time = execution
-            .outcome()
-            .is_some_and(|outcome| outcome.deleting && outcome.delete_at.is_some_and(|at| at.has_come(changes.at)));
+        let unwanted = self.unwanted.contains(&execution.id);
+        let own_time = execution.outcome().is_some_and(|outcome| {
+            outcome.deleting && (unwanted || outcome.delete_at.is_some_and(|at| at.has_come(changes.at)))
+        });
         let flow = execution.definition.flow;
         let with_flow = flow.is_some_and(|flow| mirror.flows.get(&flow).is_none_or(|flow| flow.deleting));
         self.deleted.insert(execution.id);
@@ -110,6 +113,11 @@ impl Promises {
                 )
             },
         )
+    }
+
+    /// A caller asks for this execution to be deleted.
+    pub(crate) fn ask_to_delete(&mut self, id: ExecutionId) {
+        self.unwanted.insert(id);
     }
 
     /// A caller was told that this execution is there.
@@ -217,7 +225,7 @@ impl Promises {
             let untouched = mirror
                 .executions
                 .get(id)
-                .is_some_and(|execution| execution.counts.replays == *replays);
+                .is_some_and(|execution| execution.counts.replays == *replays && !execution.is_deleting());
             let Some(result) = result.as_ref().filter(|_| untouched) else {
                 continue;
             };

@@ -144,6 +144,11 @@ impl Watch {
         inner.judge(holds);
     }
 
+    /// A caller asks for an execution to be deleted before its time.
+    pub fn ask_to_delete(&self, id: ExecutionId) {
+        self.inner().promises.ask_to_delete(id);
+    }
+
     /// A caller was told that a flow is there.
     pub fn accepted_flow(&self, id: FlowId) {
         let mut inner = self.inner();

@@ -43,6 +43,7 @@ impl Actor {
         let Some(id) = self.board.execution(&self.luck) else {
             return;
         };
+        self.stage.watch.ask_to_delete(id);
         call!(self, delete_execution, id).await;
     }
 
