@@ -58,7 +58,7 @@ impl Promises {
         }
         for transition in &changes.edges {
             if let (Some(before), None) = (transition.before.as_deref(), transition.after.as_deref()) {
-                goes_with_its_flow(mirror, before)?;
+                self.goes_with_its_flow(mirror, before)?;
             }
         }
         for transition in &changes.flow_records {
@@ -75,6 +75,19 @@ impl Promises {
     fn begin(&mut self, id: ExecutionId) {
         self.completed.remove(&id);
         self.completions.retain(|(of, _), _| *of != id);
+    }
+
+    /// An edge is deleted with its flow, or with a member that somebody has asked to be deleted.
+    fn goes_with_its_flow(&self, mirror: &Mirror, edge: &Edge) -> Holds {
+        let (id, flow) = (edge.id, edge.flow_id);
+        let with_member = [edge.upstream, edge.downstream]
+            .iter()
+            .any(|end| self.unwanted.contains(end));
+        hold(
+            with_member || mirror.flows.get(&flow).is_none_or(|flow| flow.deleting),
+            "only what nobody needs any more is deleted",
+            || format!("the edge {id} of flow {flow} was deleted, and its flow was not"),
+        )
     }
 
     fn delete_flow(&mut self, flow: &Flow) -> Holds {
@@ -238,15 +251,6 @@ impl Promises {
         }
         Ok(())
     }
-}
-
-fn goes_with_its_flow(mirror: &Mirror, edge: &Edge) -> Holds {
-    let (id, flow) = (edge.id, edge.flow_id);
-    hold(
-        mirror.flows.get(&flow).is_none_or(|flow| flow.deleting),
-        "only what nobody needs any more is deleted",
-        || format!("the edge {id} of flow {flow} was deleted, and its flow was not"),
-    )
 }
 
 /// A flow that is being deleted has no open members; one that was never opened, nor cancelled, has none that ever ran.
