@@ -1,5 +1,7 @@
 //! `ff` as an operator runs it, in a process of its own.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
 mod running;
 
 use std::io::{Read, Write};
