@@ -28,7 +28,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Serve an engine over HTTP
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Make, list and revoke the keys that callers show
     Key(key::Arguments),
     /// Start an engine on an embedded store, with a worker that shows how it works
@@ -52,7 +52,7 @@ fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         match arguments.command {
-            Command::Serve(arguments) => serve::run(arguments).await,
+            Command::Serve(arguments) => serve::run(*arguments).await,
             Command::Key(arguments) => key::run(arguments).await,
             Command::Dev(arguments) => dev::run(arguments).await,
             Command::Bench(arguments) => bench::run(arguments).await,
