@@ -10,7 +10,7 @@ mod pump;
 mod render;
 mod scene;
 mod situations;
-#[path = "../support/mod.rs"]
+#[path = "../machine/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeSet;

@@ -1,0 +1,4 @@
+//! The conformance suite on the store in memory, and on one that takes every liberty of the contract.
+
+mod liberties;
+mod memory;
