@@ -9,7 +9,7 @@ use ff_core::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, Let
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
-use ff_core::name::{Category, Namespace, WorkerId};
+use ff_core::name::{Category, Namespace, RequestId, WorkerId};
 use ff_core::record::{Incarnation, OnHardLimit};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
@@ -203,6 +203,34 @@ pub(crate) async fn an_exchange_is_safe_to_repeat(harness: &dyn Harness) {
     assert_eq!(again.results[0], Ok(FinishedOutcome::Completed(Completed::Already)));
 }
 
+pub(crate) async fn output_and_usage_of_a_repeated_exchange_count_once(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let task = scene.running(under(budget)).await;
+    let id = task.execution_id;
+    let turn = |request_id| Exchange {
+        frames: vec![On::new(id, frame(&task, "a")), On::new(id, frame(&task, "a"))],
+        usage: vec![
+            On::new(id, usage(&task, budget, 1)),
+            On::new(id, usage(&task, budget, 1)),
+        ],
+        request_id: Some(RequestId::parse(request_id).unwrap()),
+        ..exchange()
+    };
+    let first = scene.fabric.exchange(turn("1")).await.unwrap();
+    let again = scene.fabric.exchange(turn("1")).await.unwrap();
+    assert_eq!(again.frames, first.frames);
+    assert_eq!(scene.texts(&task).await, ["a", "a"]);
+    assert_eq!(scene.spent(budget).await, 2);
+    scene.fabric.exchange(turn("2")).await.unwrap();
+    assert_eq!(
+        scene.texts(&task).await,
+        ["a"; 4],
+        "another exchange says something else"
+    );
+    assert_eq!(scene.spent(budget).await, 4);
+}
+
 pub(crate) async fn an_exchange_hands_out_what_is_wanted(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let ids = scene.submit_in_turn(3).await;
@@ -295,6 +323,7 @@ fn exchange() -> Exchange {
         want: None,
         load: Default::default(),
         wait: Duration::ZERO,
+        request_id: None,
     }
 }
 

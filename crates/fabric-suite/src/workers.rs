@@ -213,6 +213,7 @@ fn exchange(register: &RegisterWorker, want: Option<Want>) -> Exchange {
         load: Default::default(),
         want,
         wait: Duration::ZERO,
+        request_id: None,
     }
 }
 

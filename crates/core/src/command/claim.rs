@@ -12,10 +12,11 @@ use crate::command::stream::{AppendFrame, AppendedFrame};
 use crate::command::suspend::Suspend;
 use crate::command::waitpoint::SuspendedTask;
 use crate::command::worker::WorkerLoad;
+use crate::digest::Digest;
 use crate::error::Rejection;
 use crate::fabric::On;
 use crate::id::{ExecutionId, FlowId};
-use crate::name::{DataRef, ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use crate::name::{DataRef, ExecutionKind, LaneId, Namespace, RequestId, WorkerId, WorkerInstanceId};
 use crate::payload::Payload;
 use crate::policy::FallbackTier;
 use crate::record::{AttemptKind, Drain, Fence, Incarnation, ResumedBy, StopRequest, Tags};
@@ -246,6 +247,28 @@ pub struct Exchange {
     /// How long to wait for the first task, at most 30 s; absent: not at all.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
+    /// Makes its frames and usage ones that can be repeated, each under a request id that follows from this one and its index,
+    /// unless it has its own.
+    pub request_id: Option<RequestId>,
+}
+
+impl Exchange {
+    /// Gives the frames and the usage the request ids that follow from this one's.
+    pub fn name_items(&mut self) {
+        let Some(request_id) = &self.request_id else { return };
+        let derived = |list: &str, index: usize| {
+            let digest = Digest::of("exchange", [request_id.as_str(), list, &index.to_string()]);
+            RequestId::parse(digest.to_string()).ok()
+        };
+        for (index, frame) in self.frames.iter_mut().enumerate() {
+            let own = &mut frame.command.request_id;
+            *own = own.take().or_else(|| derived("frames", index));
+        }
+        for (index, usage) in self.usage.iter_mut().enumerate() {
+            let own = &mut usage.command.request_id;
+            *own = own.take().or_else(|| derived("usage", index));
+        }
+    }
 }
 
 /// How a worker lets a task go: an operation under its own name, with the fields that it has when it is called alone.

@@ -46,12 +46,13 @@ struct Answers {
 }
 
 /// Applies what the worker reports, then gives it what it can take.
-pub(crate) async fn exchange(engine: &Engine, command: Exchange) -> Result<Exchanged> {
+pub(crate) async fn exchange(engine: &Engine, mut command: Exchange) -> Result<Exchanged> {
     engine.check_namespace(&command.namespace)?;
     check_wait(command.wait)?;
     check_size(&command)?;
     check_load(&command.load)?;
     let lease_ttl = command.want.as_ref().map(check_want).transpose()?;
+    command.name_items();
     let (namespace, instance, load) = (
         command.namespace.clone(),
         command.instance.clone(),

@@ -40,6 +40,7 @@ fn exchange() -> Exchange {
         load: Default::default(),
         // Nobody lets time pass here: whoever parks for nothing never comes back.
         wait: Duration::from_secs(30),
+        request_id: None,
     }
 }
 

@@ -45,6 +45,7 @@ impl Worker {
             },
             wait: Duration::from_millis(luck.choose([0, 0, 1_000])),
             finished,
+            request_id: None,
         };
         match call!(self.actor, exchange, command.clone()).await.told() {
             // Nobody knows what was done: everything may still be ours.
