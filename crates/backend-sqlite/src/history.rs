@@ -63,7 +63,7 @@ impl Batch<'_> {
         let millis = self.now.as_millis().max(self.state.feed_millis);
         self.state.feed_millis = millis;
         self.state.feed_row += 1;
-        let params = (self.state.feed_row, index(partition), millis, to_json(line)?);
+        let params = (self.state.feed_row, index(partition), millis, to_json(&*line.event())?);
         self.run(include_str!("../sql/insert_feed.sql"), params)?;
         self.hint(Hint::Feed { partition });
         Ok(())

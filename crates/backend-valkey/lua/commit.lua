@@ -233,9 +233,9 @@ end
 
 -- Adds lines to the feed, and to the fields of the record they are about, or writes them to one that is not written otherwise.
 local function tell(prefix, lines, fields_of)
-  for i = 1, #lines, 3 do
-    local subject, about, text = lines[i], lines[i + 1], lines[i + 2]
-    feed(prefix, about, text)
+  for i = 1, #lines, 4 do
+    local subject, about, text, event = lines[i], lines[i + 1], lines[i + 2], lines[i + 3]
+    feed(prefix, about, event or text)
     if type(subject) == 'number' then
       local fields = fields_of[subject]
       fields.lines = fields.lines + 1

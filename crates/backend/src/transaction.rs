@@ -62,7 +62,7 @@ pub struct Transaction {
     pub delete_remains: Vec<ExecutionId>,
     /// Bytes to keep beside executions. Those of an execution that does not exist after the transaction are not kept.
     pub blobs: Vec<(BlobKey, Payload)>,
-    /// What happened: appended to the history of its subject and to the partition's feed.
+    /// What happened: appended to the history of its subject, and as an event (`HistoryLine::event`) to the partition's feed.
     pub history: Vec<HistoryLine>,
     /// Counters to move. Only in a transaction with a put, which is what makes repeating safe.
     pub increments: Vec<(CounterKey, i64)>,

@@ -121,6 +121,18 @@ pub(crate) async fn events_are_filtered_by_what_they_carry(harness: &dyn Harness
     }
 }
 
+pub(crate) async fn events_do_not_repeat_what_people_wrote(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let id = scene.submit_plain().await;
+    scene.cancel(id).await.unwrap();
+    let history = scene.history(id).await;
+    assert!(history.iter().any(|line| line.detail.is_some()), "{history:?}");
+    scene.fabric.delete_execution(id).await.unwrap();
+    let lines = read(&scene, EventFilter::default()).await;
+    assert!(lines.iter().any(|line| line.what == Happening::Cancelled));
+    assert!(lines.iter().all(|line| line.detail.is_none()), "{lines:?}");
+}
+
 pub(crate) async fn events_are_filtered_by_what_happened(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;

@@ -94,7 +94,7 @@ impl Packed {
         });
         let deletes = transaction.deletes.iter().map(|(key, version)| (key, Some(*version)));
         packed.expect(pack, deletes.collect());
-        pack.row(3, transaction.history.iter(), |pack, line| {
+        pack.row(4, transaction.history.iter(), |pack, line| {
             let about = subject(line.subject);
             match packed.names.iter().position(|name| *name == about) {
                 // Lua counts from 1.
@@ -102,8 +102,12 @@ impl Packed {
                 None => pack.text(about),
             };
             let about = about_in(transaction, line.subject);
-            let text = serde_json::to_string(&ShortLine::of(line, about.as_ref())).expect("a line is a document");
-            pack.text(about_text(line)).text(text);
+            let text = |line: &HistoryLine| {
+                serde_json::to_string(&ShortLine::of(line, about.as_ref())).expect("a line is a document")
+            };
+            pack.text(about_text(line)).text(text(line));
+            // The same text, unless the feed is to be told less.
+            pack.optional(line.detail.is_some().then(|| text(&line.event())));
         });
         beside(pack, transaction);
         let limit = transaction.limits_queues && !packed.entered.is_empty();

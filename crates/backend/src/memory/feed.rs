@@ -115,8 +115,13 @@ impl Store {
                 .entry(line.subject)
                 .or_default()
                 .push(line.clone(), history_max);
+            let event = if self.flawed(Flaw::FeedKeepsDetails) {
+                line
+            } else {
+                line.event().into_owned()
+            };
             if !self.flawed(Flaw::FeedForgets) {
-                self.partition_mut(partition).feed.push(line, now);
+                self.partition_mut(partition).feed.push(event, now);
             }
             self.hints.note(Hint::Feed { partition });
         }

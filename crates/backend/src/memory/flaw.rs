@@ -80,6 +80,8 @@ flaws! {
     HistoryUnbounded,
     /// The feed is read backwards.
     FeedNotOrdered,
+    /// What people wrote reaches the feed.
+    FeedKeepsDetails,
     /// Nothing reaches the feed.
     FeedForgets,
     /// The lines of one partition come before those of the next.

@@ -1,5 +1,7 @@
 //! What happened: a line in the history of its subject and an event in the partition's feed.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ExecutionId, FlowId};
@@ -34,9 +36,22 @@ pub struct HistoryLine {
     /// Epoch of the lease it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_epoch: Option<u64>,
-    /// More, for a person: a reason, a budget, a number. Its wording may change.
+    /// More, for a person: a reason, a budget, a number. Its wording may change; events do not carry it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+}
+
+impl HistoryLine {
+    /// The line as an event. What people wrote stays with the record, and goes with it: an event outlives both.
+    pub fn event(&self) -> Cow<'_, Self> {
+        match &self.detail {
+            None => Cow::Borrowed(self),
+            Some(_) => Cow::Owned(Self {
+                detail: None,
+                ..self.clone()
+            }),
+        }
+    }
 }
 
 /// What a history line is about.
