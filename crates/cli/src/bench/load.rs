@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, Exchange, Finish, LaneOrder, Task, Want};
 use ff_core::command::lease::Complete;
-use ff_core::command::worker::WorkerLoad;
+use ff_core::command::worker::{Heartbeat, NamedInstance, WorkerLoad};
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -165,6 +165,9 @@ async fn exchange(
         let none_left = left.none.notified();
         let is_over = left.tasks.load(Ordering::Relaxed) == 0;
         if is_over && done.is_empty() {
+            let (namespace, instance) = (claim.namespace, claim.instance);
+            let process = Heartbeat { instance, incarnation };
+            fabric.deregister_worker(NamedInstance { namespace, process }).await?;
             return Ok(completed);
         }
         let finish = |task: &Task| {
@@ -186,6 +189,7 @@ async fn exchange(
             usage: Vec::new(),
             want: (!is_over).then(|| claim.want.clone()),
             wait: claim.wait,
+            request_id: None,
         };
         let exchanged = tokio::select! {
             exchanged = fabric.exchange(turn) => exchanged?,

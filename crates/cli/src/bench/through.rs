@@ -3,10 +3,12 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Fabric, On};
+use ff_core::fabric::{Fabric, On, Operation, Reply, Result, Transport};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
@@ -28,14 +30,24 @@ const WAITS: usize = 4_000;
 /// Runs the scenario both ways and prints its figures.
 pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Arguments) -> anyhow::Result<()> {
     let near: Arc<dyn Fabric> = Arc::new(engine.clone());
-    let far: Arc<dyn Fabric> = Arc::new(served(engine).await?);
+    let client = Arc::new(Counting {
+        client: served(engine).await?,
+        calls: AtomicU64::new(0),
+    });
+    let far: Arc<dyn Fabric> = Arc::clone(&client) as Arc<dyn Fabric>;
     let mut ratios = Vec::new();
     for _ in 0..arguments.rounds {
         let mut rates = Vec::new();
         for (way, fabric) in [("in process", &near), ("through HTTP", &far)] {
             say::line(format_args!(" {way}"));
+            let before = client.calls.load(Ordering::Relaxed);
             let round = round(measured, fabric, Loop::Exchange, arguments).await?;
             report(&round, None, arguments.tasks);
+            let calls = client.calls.load(Ordering::Relaxed) - before;
+            if calls > 0 {
+                let each = calls as f64 / arguments.tasks as f64;
+                say::line(format_args!("    {each:.3} calls through HTTP per task"));
+            }
             rates.push(round.rate(arguments.tasks));
         }
         ratios.extend(rates.last().zip(rates.first()).map(|(far, near)| far / near));
@@ -51,6 +63,20 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
         at(99).as_secs_f64() * 1e3
     ));
     Ok(())
+}
+
+/// A client that counts its calls.
+struct Counting {
+    client: Client,
+    calls: AtomicU64,
+}
+
+#[async_trait]
+impl Transport for Counting {
+    async fn send(&self, operation: &'static Operation, json: Vec<u8>) -> Result<Reply> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.client.send(operation, json).await
+    }
 }
 
 /// A client of a server over `engine`.
