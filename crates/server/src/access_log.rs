@@ -52,23 +52,23 @@ impl Line {
     }
 
     pub(crate) fn end(self, response: &Response) {
+        // The span says which request it was, and of which route.
         let Self {
             began,
-            request_id,
             method,
             operation,
-            route,
             key,
+            ..
         } = self;
         let status = response.status().as_u16();
-        let duration_ms = began.elapsed().as_secs_f64() * 1_000.0;
+        let duration_ms = began.elapsed().as_micros() as f64 / 1_000.0;
         let key = key.as_ref().map(Identity::as_str);
         let code = response.extensions().get::<Rejection>().map(|refused| refused.code);
         if code == Some(Code::Internal) {
-            tracing::error!(target: "ff::access", %method, operation, route, status, duration_ms, key, request_id, "internal error");
+            tracing::error!(target: "ff::access", %method, operation, status, duration_ms, key, "internal error");
         } else {
             let code = code.map(Code::as_str);
-            tracing::info!(target: "ff::access", %method, operation, route, status, code, duration_ms, key, request_id, "request");
+            tracing::info!(target: "ff::access", %method, operation, status, code, duration_ms, key, "request");
         }
     }
 }

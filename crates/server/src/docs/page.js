@@ -8,6 +8,9 @@ const make = (tag, attributes = {}, ...children) => {
   return element;
 };
 
+/** A sentence with what stands in backticks as code. */
+const prose = (text) => text.split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
+
 let api;
 const nameOf = (schema) => schema.$ref && schema.$ref.split("/").pop();
 const meant = (schema) => (schema.$ref ? api.components.schemas[nameOf(schema)] : schema);
@@ -55,7 +58,7 @@ function shown(schema) {
   if (schema.properties) element.append(fields(Object.entries(schema.properties), schema.required));
   for (const one of schema.oneOf || schema.anyOf || []) {
     if (!one.properties && !one.$ref && one.const === undefined && !one.type) continue;
-    element.append(make("p", { class: "faint" }, kind(one), one.description ? ": " + one.description : ""));
+    element.append(make("p", { class: "faint" }, kind(one), ...prose(one.description ? ": " + one.description : "")));
     if (one.properties) element.append(fields(Object.entries(one.properties), one.required));
   }
   if (schema.enum) element.append(make("p", {}, make("code", {}, kind(schema))));
@@ -67,7 +70,7 @@ function shown(schema) {
 function fields(entries, required = []) {
   const rows = entries.map(([name, field]) => {
     const schema = present(field);
-    const said = make("td", {}, make("span", { class: "kind" }, kind(field)), make("br"), field.description || "");
+    const said = make("td", {}, make("span", { class: "kind" }, kind(field)), make("br"), ...prose(field.description || ""));
     const further = limits({ ...meant(schema), ...field });
     if (further) said.append(make("br"), make("span", { class: "faint" }, further));
     said.append(...within(schema).map(opened));
@@ -102,7 +105,7 @@ function section(path, method, operation) {
   const element = make("section", { id: operation.operationId });
   element.append(make("h3", {}, make("a", { href: "#" + operation.operationId }, operation.operationId)));
   element.append(make("p", {}, make("code", {}, make("span", { class: "method" }, method.toUpperCase()), " ", path)));
-  for (const paragraph of operation.description.split("\n\n")) element.append(make("p", {}, paragraph));
+  for (const paragraph of operation.description.split("\n\n")) element.append(make("p", {}, ...prose(paragraph)));
   const asked = operation.parameters || [];
   if (asked.length) {
     const entries = asked.map((one) => [one.name, { ...one.schema, description: `${one.description || ""} (${one.in})` }]);
@@ -115,7 +118,7 @@ function section(path, method, operation) {
     if (status === "default") continue;
     const contents = Object.entries(answer.content || { "": {} });
     for (const [type, { schema }] of contents) {
-      element.append(make("p", {}, make("b", {}, status), ` ${answer.description} `, make("span", { class: "kind" }, type)));
+      element.append(make("p", {}, make("b", {}, status), ...prose(` ${answer.description} `), make("span", { class: "kind" }, type)));
       if (schema) element.append(schema.$ref ? opened(schema) : shown(schema));
     }
   }
@@ -131,7 +134,7 @@ async function start() {
   const answer = await fetch("/openapi.json");
   if (!answer.ok) throw new Error(`/openapi.json answers ${answer.status}`);
   api = await answer.json();
-  main.replaceChildren(make("h1", {}, "The interface"), make("p", {}, api.info.description));
+  main.replaceChildren(make("h1", {}, "The interface"), make("p", {}, ...prose(api.info.description)));
   const contents = document.getElementById("contents");
   const all = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
