@@ -195,10 +195,11 @@ impl WriterThread {
             Ok(()) => {
                 self.shared.count_commit(answers.len());
                 self.commits_since_checkpoint += 1;
+                // First: whoever has its answer finds the marks moved.
+                self.shared.hints().send();
                 for answer in answers {
                     answer(Ok(()));
                 }
-                self.shared.hints().send();
             }
             Err(error) => self.lose(answers, &error),
         }

@@ -88,6 +88,15 @@ impl Shared {
         }
     }
 
+    /// The answer to [`ff_backend::query::Listing::Marks`].
+    pub(crate) async fn marks_of(&self, partitions: &[Partition]) -> Result<Vec<(Partition, u64)>> {
+        let marks = self.ask_for_marks().await?;
+        Ok(partitions
+            .iter()
+            .map(|partition| (*partition, marks.of(*partition).0))
+            .collect())
+    }
+
     async fn ask_for_marks(&self) -> Result<Marks> {
         let mut command = redis::cmd("FCALL_RO");
         command.arg(Function::Changes.name()).arg(0);

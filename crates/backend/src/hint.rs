@@ -92,6 +92,8 @@ pub struct HintBoard {
     known: HashSet<Hint>,
     /// When a lane of a partition was last announced.
     announced_at: BTreeMap<(Partition, Namespace, LaneId), Timestamp>,
+    /// How often feeds and streams of each partition have grown or ended.
+    marks: BTreeMap<Partition, u64>,
 }
 
 impl Default for HintBoard {
@@ -101,6 +103,7 @@ impl Default for HintBoard {
             noted: Vec::new(),
             known: HashSet::new(),
             announced_at: BTreeMap::new(),
+            marks: BTreeMap::new(),
         }
     }
 }
@@ -112,6 +115,7 @@ impl Clone for HintBoard {
             noted: self.noted.clone(),
             known: self.known.clone(),
             announced_at: self.announced_at.clone(),
+            marks: self.marks.clone(),
             ..Self::default()
         }
     }
@@ -152,8 +156,22 @@ impl HintBoard {
     pub fn send(&mut self) {
         self.known.clear();
         for hint in self.noted.drain(..) {
+            let grown = match &hint {
+                Hint::Feed { partition } => Some(*partition),
+                Hint::Stream { execution_id, .. } => Some(execution_id.partition()),
+                _ => None,
+            };
+            if let Some(partition) = grown {
+                *self.marks.entry(partition).or_default() += 1;
+            }
             let _ = self.sender.send(hint);
         }
+    }
+
+    /// The answer to [`crate::query::Listing::Marks`].
+    pub fn marks(&self, partitions: &[Partition]) -> Vec<(Partition, u64)> {
+        let mark = |partition: &Partition| (*partition, self.marks.get(partition).copied().unwrap_or(0));
+        partitions.iter().map(mark).collect()
     }
 
     /// Forgets what was noted for a call that came to nothing.

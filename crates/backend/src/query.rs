@@ -74,6 +74,11 @@ pub enum Listing {
     /// There are no cursors: a page has no next one, and a reader goes on by asking again with the last positions it saw,
     /// until a page is empty. A feed that dropped a line the reader has not seen refuses.
     Feed(Vec<(Partition, FeedStart)>),
+    /// A number for each of the partitions, in their order and on one page: another one once the feed of the partition or one of
+    /// its streams has grown or ended. It may change without that, too.
+    ///
+    /// It is how whoever waits for hints finds out that one was lost, at a cost that does not depend on how many wait.
+    Marks(Vec<Partition>),
     /// Executions blocked by a cause, best score first across the partitions.
     Blocked {
         /// Where.
@@ -106,7 +111,7 @@ pub enum Listing {
 }
 
 impl Listing {
-    /// What the cursors of this kind of listing begin with, so that one of another kind is told from it. A feed has none.
+    /// What the cursors of this kind of listing begin with, so that one of another kind is told from it. Feeds and marks have none.
     pub const fn cursor_prefix(&self) -> &'static str {
         match self {
             Listing::Executions(_) => "executions:",
@@ -120,6 +125,7 @@ impl Listing {
             Listing::BufferedSignals { .. } => "buffered_signals:",
             Listing::History(_) => "history:",
             Listing::Feed(_) => "feed:",
+            Listing::Marks(_) => "marks:",
             Listing::Blocked { .. } => "blocked:",
             Listing::BlockedCauses(_) => "blocked_causes:",
             Listing::QueuedUnder { .. } => "queued_under:",
@@ -193,6 +199,8 @@ pub enum Rows {
     History(Vec<HistoryLine>),
     /// Of feeds.
     Feed(Vec<FeedLine>),
+    /// Of marks.
+    Marks(Vec<(Partition, u64)>),
     /// Of causes.
     Causes(Vec<(Partition, Cause)>),
     /// Of queues.
@@ -318,6 +326,8 @@ rows! {
     history, History -> HistoryLine;
     /// The rows of a page of feeds.
     feed, Feed -> FeedLine;
+    /// The rows of a page of marks.
+    marks, Marks -> (Partition, u64);
     /// The rows of a page of causes.
     causes, Causes -> (Partition, Cause);
     /// The rows of a page of queues.

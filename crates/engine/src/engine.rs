@@ -8,11 +8,12 @@ use ff_core::command::stream::AttemptRef;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
+use ff_core::limits::WAIT_MAX;
 use ff_core::machine::{Context, Settings, Step};
 use ff_core::name::Namespace;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, RecordKey};
-use ff_core::time::Timestamp;
+use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;
 
 use crate::config::Config;
@@ -21,6 +22,7 @@ use crate::due_soon::DueSoon;
 use crate::host::Host;
 use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
+use crate::lost_hints::LastMarks;
 use crate::metrics::Metrics;
 use crate::mint;
 use crate::ops::{FeedHub, Throughput, WaitingReads};
@@ -38,6 +40,8 @@ use ff_core::caller::Caller;
 pub struct Engine {
     pub(crate) shared: Arc<Shared>,
     pub(crate) caller: Caller,
+    /// How long a read may wait.
+    pub(crate) wait_max: Duration,
 }
 
 /// What all handles of a process share.
@@ -55,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) streams: Waiters<AttemptRef>,
     /// Woken when the feed of a partition grew.
     pub(crate) feeds: Waiters<Partition>,
+    /// Tells which of these missed a hint.
+    pub(crate) last_marks: LastMarks,
     /// Reads the feeds for whoever waits for events.
     pub(crate) feed_hub: FeedHub,
     /// Claims that wait for work.
@@ -82,7 +88,16 @@ impl Engine {
         Engine {
             shared: Arc::clone(&self.shared),
             caller,
+            wait_max: self.wait_max,
         }
+    }
+
+    /// The same engine, whose reads may wait longer than those of a request do: for whoever follows something while a
+    /// connection lasts, and would only ask again.
+    #[must_use]
+    pub fn waiting_up_to(mut self, wait_max: Duration) -> Engine {
+        self.wait_max = wait_max;
+        self
     }
 
     /// The settings that rules depend on.
@@ -265,6 +280,7 @@ impl Engine {
                 directory: Directory::default(),
                 streams: Waiters::default(),
                 feeds: Waiters::default(),
+                last_marks: LastMarks::default(),
                 feed_hub: FeedHub::default(),
                 claim_queues: ClaimQueues::default(),
                 causes: Causes::default(),
@@ -276,6 +292,7 @@ impl Engine {
                 lifecycle: Lifecycle::default(),
             }),
             caller: Caller::local(),
+            wait_max: WAIT_MAX,
         }
     }
 }

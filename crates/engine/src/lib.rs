@@ -35,6 +35,7 @@ mod host;
 mod lease_cache;
 mod lifecycle;
 mod locked;
+mod lost_hints;
 pub mod metrics;
 mod mint;
 mod ops;

@@ -42,9 +42,19 @@ impl<K: Eq + Hash + Clone> Waiters<K> {
 
     /// Something may have happened to anything.
     pub(crate) fn wake_all(&self) {
-        for notify in self.by_key().values() {
+        self.wake_where(|_| true);
+    }
+
+    /// Something may have happened to any of these.
+    pub(crate) fn wake_where(&self, is_meant: impl Fn(&K) -> bool) {
+        for (_, notify) in self.by_key().iter().filter(|(key, _)| is_meant(key)) {
             notify.notify_waiters();
         }
+    }
+
+    /// Whether nobody waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_key().is_empty()
     }
 
     fn by_key(&self) -> MutexGuard<'_, HashMap<K, Arc<Notify>>> {

@@ -59,8 +59,7 @@ use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use ff_core::caller::Caller;
-use ff_core::fabric::{BASE_PATH, Fabric};
+use ff_core::fabric::BASE_PATH;
 use ff_engine::Engine;
 
 use crate::closing::Closing;
@@ -100,11 +99,6 @@ impl Server {
             had_keys: Arc::default(),
             closing: Closing::default(),
         }
-    }
-
-    /// The interface as `caller` may use it.
-    pub(crate) fn fabric(&self, caller: Caller) -> Arc<dyn Fabric> {
-        Arc::new(self.engine.acting_as(caller))
     }
 
     /// Every route.

@@ -15,6 +15,7 @@ use ff_core::name::ContentType;
 use ff_core::payload::Payload;
 use ff_core::time::Duration;
 use ff_core::wire::{Fields, Unknown, is_json, read};
+use ff_engine::Engine;
 use serde::de::DeserializeOwned;
 
 use crate::body::receive;
@@ -110,8 +111,7 @@ impl Asked {
         if let Some(lease) = asked.header("x-fence")? {
             asked.caller.held = Some(Holder::from_text(lease)?);
         }
-        let engine = asked.server.engine.acting_as(asked.caller.clone());
-        engine.check_access(shape.access, shape.name)?;
+        asked.engine().check_access(shape.access, shape.name)?;
         if shape.method.has_body() {
             asked.body = receive(body, shape.name, bytes_max, asked.server.settings.body_timeout).await?;
         }
@@ -120,7 +120,12 @@ impl Asked {
 
     /// The interface as whoever asks may use it.
     pub(crate) fn fabric(&self) -> Arc<dyn Fabric> {
-        self.server.fabric(self.caller.clone())
+        Arc::new(self.engine())
+    }
+
+    /// The engine as whoever asks may use it.
+    pub(crate) fn engine(&self) -> Engine {
+        self.server.engine.acting_as(self.caller.clone())
     }
 
     /// The value of a header that means one thing.

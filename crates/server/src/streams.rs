@@ -26,8 +26,9 @@ use crate::request::Asked;
 
 /// Frames read at once.
 const PAGE: usize = 500;
-/// How long one look waits; then the connection is still there, and it looks again.
-const WAIT: Duration = Duration::from_secs(25);
+/// How long one look waits; then the connection is still there, and it looks again. That costs the store something, and nothing
+/// is missed without it.
+const WAIT: Duration = Duration::from_secs(3_600);
 /// How often a silent stream says that it is there.
 const HEARTBEAT: Std = Std::from_secs(15);
 /// How soon a client whose connection broke should be back.
@@ -91,7 +92,7 @@ struct Reader {
 impl Reader {
     fn new(asked: &Asked, at: AttemptRef, after: Option<FrameId>) -> Self {
         Self {
-            fabric: asked.fabric(),
+            fabric: Arc::new(asked.engine().waiting_up_to(WAIT)),
             at,
             after,
             all: false,

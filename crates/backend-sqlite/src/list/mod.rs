@@ -108,6 +108,8 @@ impl Reading<'_> {
             } => parts::buffered_signals(connection, *execution_id, *waitpoint_id, cut),
             Listing::History(subject) => history::history(connection, *subject, cut),
             Listing::Feed(asked) => feed::feed(connection, asked, query, &mut self.shared.feed_spans()),
+            Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor.into()),
+            Listing::Marks(partitions) => Ok((Rows::Marks(self.shared.hints().marks(partitions)), None)),
             Listing::Blocked { partitions, cause } => {
                 blocked::blocked(connection, &Partitions::of(partitions), *cause, cut)
             }

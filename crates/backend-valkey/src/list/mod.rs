@@ -19,8 +19,8 @@ mod records;
 mod under;
 mod walk;
 
-use ff_backend::Result;
 use ff_backend::query::{Cursor, Listing, Page, Query, Rows};
+use ff_backend::{Error, Result};
 
 use self::cursor::Cut;
 use self::reader::Reader;
@@ -65,6 +65,8 @@ async fn rows(reader: &mut Reader<'_>, query: &Query) -> Found {
         } => parts::buffered_signals(reader, *execution_id, *waitpoint_id, cut).await,
         Listing::History(subject) => history::history(reader, *subject, cut).await,
         Listing::Feed(asked) => feed::feed(reader, asked, query).await,
+        Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),
+        Listing::Marks(partitions) => Ok((Rows::Marks(reader.shared.marks_of(partitions).await?), None)),
         Listing::Blocked { partitions, cause } => blocked::blocked(reader, partitions, *cause, cut).await,
         Listing::BlockedCauses(partitions) => blocked::causes(reader, partitions, cut).await,
         Listing::QueuedUnder { partitions, budget_id } => under::queued(reader, partitions, *budget_id, cut).await,

@@ -300,6 +300,7 @@ macro_rules! conformance_cases {
                 a_nudge_is_hinted_as_due,
                 a_growing_feed_is_hinted,
                 a_growing_and_an_ending_stream_is_hinted,
+                marks_move_when_a_feed_or_a_stream_does_and_stand_still_otherwise,
                 a_changed_setting_is_hinted,
                 every_listener_hears_every_hint,
             }

@@ -5,12 +5,14 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::machine::lease;
 use ff_core::machine::step::Nudge;
 use ff_core::name::{LaneId, Namespace};
+use ff_core::partition::{Family, Partition};
 use ff_core::record::RecordKey;
 use ff_core::time::Duration;
 
 use super::build::{Store, fence};
 use super::frames::a_frame;
 use crate::hint::Hint;
+use crate::query::Listing;
 use crate::settings::{Expected, SettingsOp};
 use crate::transaction::Transaction;
 
@@ -164,4 +166,47 @@ pub(super) async fn every_listener_hears_every_hint(store: &Store<'_>) {
     for hints in &mut listeners {
         store.hinted(hints, |hint| matches!(hint, Hint::Eligible { .. })).await;
     }
+}
+
+pub(super) async fn marks_move_when_a_feed_or_a_stream_does_and_stand_still_otherwise(store: &Store<'_>) {
+    let home = store.home();
+    let mut partitions: Vec<Partition> = store.counts().all(Family::Flow).collect();
+    partitions.reverse();
+    let marks = || async {
+        let page = store.page(Listing::Marks(partitions.clone()), None, 1).await;
+        assert_eq!(page.next, None);
+        let marks = page.marks();
+        assert!(
+            marks
+                .iter()
+                .map(|(partition, _)| *partition)
+                .eq(partitions.iter().copied())
+        );
+        marks
+    };
+    let elsewhere = |marks: &[(Partition, u64)]| -> Vec<_> {
+        let others = marks.iter().filter(|(partition, _)| *partition != home);
+        others.copied().collect()
+    };
+    let untouched = marks().await;
+    let task = store.leased().await;
+    let leased = marks().await;
+    let appended = store.backend().append(vec![a_frame(&task, "frame")]).await.remove(0);
+    appended.expect("the lease is live");
+    let grown = marks().await;
+    let complete = Complete {
+        fence: Some(fence(&task)),
+        result: None,
+    };
+    store
+        .step(task.execution.id, |execution, context| {
+            lease::complete(execution, &complete, context)
+        })
+        .await;
+    let ended = marks().await;
+    for (before, after) in [(&untouched, &leased), (&leased, &grown), (&grown, &ended)] {
+        assert_ne!(before, after);
+        assert_eq!(elsewhere(before), elsewhere(after));
+    }
+    assert_eq!(marks().await, ended);
 }

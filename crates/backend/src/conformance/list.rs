@@ -517,6 +517,7 @@ pub(super) async fn a_cursor_of_another_listing_is_refused(store: &Store<'_>) {
         Listing::Audit(store.home()),
         Listing::Queues(vec![store.home()]),
         Listing::Feed(vec![(store.home(), FeedStart::Oldest)]),
+        Listing::Marks(vec![store.home()]),
     ] {
         let query = Query {
             of,

@@ -132,6 +132,8 @@ lies! {
     OneFeedRead,
     /// A page of a feed has a next one.
     FeedHasCursors,
+    /// Marks stay where they are, whatever grows.
+    MarksStandStill,
     /// The wrong feed is named when a position is not held.
     FeedExpiredElsewhere,
     /// The audit leaves records out.
@@ -294,6 +296,8 @@ impl Liar {
         match (self.lie, &mut page.rows) {
             (Lie::ListEndsEarly, _) => page.next = None,
             (Lie::FeedHasCursors, Rows::Feed(_)) => page.next = Some(Cursor("feed:".to_owned())),
+            (Lie::MarksStandStill, Rows::Marks(rows)) => rows.iter_mut().for_each(|(_, mark)| *mark = 0),
+            (Lie::SweepsBackwards, Rows::Marks(rows)) => rows.reverse(),
             (Lie::SweepsBackwards, Rows::Causes(rows)) => rows.reverse(),
             (Lie::SweepsBackwards, Rows::Queues(rows)) => rows.reverse(),
             (Lie::PageBackwards, Rows::Executions(rows)) => rows.reverse(),
@@ -312,6 +316,7 @@ impl Liar {
                 | Listing::QueuedUnder { partitions, .. }
                 | Listing::LeasedUnder { partitions, .. }
                 | Listing::BlockedCauses(partitions)
+                | Listing::Marks(partitions)
                 | Listing::Queues(partitions),
             ) => partitions.truncate(1),
             (Lie::OneFeedRead, Listing::Feed(asked)) => asked.truncate(1),

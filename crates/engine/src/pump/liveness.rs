@@ -15,6 +15,7 @@ use super::duty::Duty;
 use super::{audit, ranges, releases, slots};
 use crate::directory::{generation_of, write_seen_workers};
 use crate::engine::Engine;
+use crate::lost_hints::make_up_for_lost_hints;
 
 /// How often workers that were seen are written down.
 const ROSTER_INTERVAL: Duration = Duration::from_secs(10);
@@ -109,6 +110,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<()> {
     if let Some(now) = engine.store().latest() {
         engine.shared.leases.forget_ended(now);
     }
+    make_up_for_lost_hints(engine).await?;
     look_for_blocked_work(engine).await?;
     slots::request_checks(engine);
     Ok(())

@@ -10,6 +10,7 @@ use ff_backend::memory::MemoryBackend;
 use ff_core::command::budget::{ChargeBudget, CreateBudget, ResetBudget};
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
 use ff_core::command::page::{ListOf, PageRequest};
+use ff_core::command::stream::{AttemptRef, TailStream};
 use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, FlowId};
@@ -21,7 +22,7 @@ use ff_core::record::{DependencyKind, Happening, Limits, OnHardLimit};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::{EventsFrom, ReadEvents};
+use ff_core::view::{EventsFrom, ReadEvents, WaitForEnd};
 use ff_engine::Engine;
 use ff_fabric_suite::Harness;
 use serde_json::json;
@@ -287,4 +288,50 @@ async fn two_hundred_readers_of_events_cost_what_one_does() {
     let many = waiting_readers(200, 10).await;
     println!("{one} calls for one reader of ten events, {many} for two hundred");
     assert!(many <= one + 5, "{one} calls for one, {many} for two hundred");
+}
+
+/// Calls in ten minutes for `waiting` who wait for output and ends that do not come, while everything runs in the background.
+async fn idle_waiters(waiting: usize) -> u64 {
+    let world = World::new();
+    let hour = Duration::from_hours(1);
+    world.engine().start();
+    for _ in 0..waiting {
+        let created = world.engine().create_execution(submission()).await.unwrap();
+        let (id, engine) = (created.execution_id(), world.engine().clone().waiting_up_to(hour));
+        tokio::spawn(async move {
+            let end = engine.wait_for_end(On::new(id, WaitForEnd { wait: hour }));
+            let attempt = AttemptRef {
+                execution_id: id,
+                attempt_index: 0,
+            };
+            let tail = TailStream {
+                after: None,
+                wait: hour,
+                limit: None,
+            };
+            let ended = futures::join!(end, engine.tail_stream(On::new(attempt, tail)));
+            panic!("nothing happens here: {ended:?}");
+        });
+    }
+    // The first sweep wakes everybody once: nothing is known before it.
+    let calls_after = async |steps: u32| {
+        for _ in 0..steps {
+            world.harness.pass(Duration::from_secs(5));
+            for _ in 0..1_000 {
+                tokio::task::yield_now().await;
+            }
+        }
+        world.counted.calls()
+    };
+    let before = calls_after(6).await;
+    calls_after(120).await - before
+}
+
+#[tokio::test]
+async fn two_hundred_who_wait_for_nothing_cost_what_one_does() {
+    let (none, one, many) = (idle_waiters(0).await, idle_waiters(1).await, idle_waiters(200).await);
+    println!("calls in ten minutes: {none} while nobody waits, {one} for one who does, {many} for two hundred");
+    // One more in every sweep, and nothing else.
+    assert!(one <= none + 61, "{none} calls for none, {one} for one");
+    assert_eq!(many, one);
 }

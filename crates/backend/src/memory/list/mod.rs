@@ -52,8 +52,9 @@ impl Store {
                 signal.waiting_at() == Some(*waitpoint_id) || self.shows_everything()
             }),
             Listing::History(subject) => self.list_history(subject, cut),
-            Listing::Feed(_) if query.after.is_some() => Err(Error::InvalidCursor),
+            Listing::Feed(_) | Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),
             Listing::Feed(asked) => self.list_feed(asked, query.limit),
+            Listing::Marks(partitions) => Ok((Rows::Marks(self.hints.marks(partitions)), None)),
             Listing::Blocked { partitions, cause } => self.list_blocked(partitions, *cause, cut),
             Listing::BlockedCauses(partitions) => self.list_blocked_causes(partitions, cut),
             Listing::QueuedUnder { partitions, budget_id } => self.list_queued_under(partitions, *budget_id, cut),

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use ff_core::error::Code;
 use ff_core::fabric::Result;
-use ff_core::limits::WAIT_MAX;
 use ff_core::name::Identity;
 use ff_core::record::Actor;
 use ff_core::time::Duration as Millis;
@@ -104,8 +103,9 @@ pub(crate) struct Watch<'e> {
 impl Engine {
     /// Begins to wait, for at most `wait`.
     pub(crate) fn watch(&self, wait: Millis) -> Result<Watch<'_>> {
-        if wait > WAIT_MAX {
-            return Err(Code::InvalidInput.because(format!("a read waits at most {WAIT_MAX}, not {wait}")));
+        let wait_max = self.wait_max;
+        if wait > wait_max {
+            return Err(Code::InvalidInput.because(format!("a read waits at most {wait_max}, not {wait}")));
         }
         Ok(Watch {
             engine: self,
@@ -120,8 +120,8 @@ impl Engine {
 impl Watch<'_> {
     /// Waits for `wake`, which was made before the last look. `false`: the time is over, and the last look stands.
     ///
-    /// A wake-up may get lost. So it looks again after a while without one, and once more when the time is over. A process that
-    /// stops wakes everybody, and nobody waits any longer.
+    /// A wake-up may get lost. The liveness sweep makes up for it, and there is another look when the time is over. A process
+    /// that stops wakes everybody, and nobody waits any longer.
     pub(crate) async fn wait(&mut self, wake: impl Future<Output = ()> + Send) -> Result<bool> {
         let host = self.engine.host();
         let left = self.until.saturating_sub(host.elapsed());
@@ -129,10 +129,9 @@ impl Watch<'_> {
             return Ok(false);
         }
         self.take_permit()?;
-        let nap = left.min(self.engine.shared.config.liveness_interval);
-        match select(pin!(wake), host.sleep(nap)).await {
+        match select(pin!(wake), host.sleep(left)).await {
             Either::Left(_) => self.pause().await,
-            Either::Right(_) => self.over = nap == left,
+            Either::Right(_) => self.over = true,
         }
         Ok(true)
     }
@@ -161,6 +160,7 @@ mod tests {
     use std::sync::Arc;
 
     use ff_backend::memory::MemoryBackend;
+    use ff_core::limits::WAIT_MAX;
     use ff_core::partition::{Partition, PartitionCounts};
     use ff_core::time::Timestamp;
     use futures::poll;
@@ -201,16 +201,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lost_wake_up_is_made_up_for() {
+    async fn there_is_a_last_look_when_the_time_is_over() {
         let host = Arc::new(VirtualHost::new(1));
         let engine = engine(&host);
         let mut watch = engine.watch(Millis::from_secs(15)).unwrap();
-        for (advance, more) in [(10, true), (5, true)] {
-            let mut waiting = Box::pin(watch.wait(std::future::pending()));
-            assert!(poll!(&mut waiting).is_pending());
-            host.advance(Duration::from_secs(advance));
-            assert_eq!(waiting.await.unwrap(), more);
-        }
+        let mut waiting = Box::pin(watch.wait(std::future::pending()));
+        host.advance(Duration::from_secs(14));
+        assert!(poll!(&mut waiting).is_pending());
+        host.advance(Duration::from_secs(1));
+        assert!(waiting.await.unwrap());
         assert!(!watch.wait(std::future::pending()).await.unwrap());
     }
 

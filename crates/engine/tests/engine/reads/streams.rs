@@ -74,6 +74,24 @@ async fn a_tail_waits_for_a_frame_and_looks_once_more_when_its_time_is_over() {
 }
 
 #[tokio::test]
+async fn a_frame_whose_hint_was_lost_is_found_by_the_next_sweep() {
+    let stage = Stage::new();
+    stage.submit(&submission()).await;
+    let (id, fence) = stage.claim().await;
+    let one = stage.append(id, fence, "one").await;
+    let mut tailing = Box::pin(stage.engine.tail_stream(tail(id, Some(one), 30)));
+    // Before the first sweep nothing is known: whoever waits then is woken for nothing.
+    for _ in 0..3 {
+        assert!(parks(&mut tailing).await);
+        stage.engine.pump_sweep().await.unwrap();
+    }
+    stage.append(id, fence, "two").await;
+    assert!(parks(&mut tailing).await, "nobody rang");
+    stage.engine.pump_sweep().await.unwrap();
+    assert_eq!(tailing.await.unwrap().frames.len(), 1);
+}
+
+#[tokio::test]
 async fn an_attempt_that_ended_without_a_frame_does_not_keep_a_tail_waiting() {
     let stage = Stage::new();
     stage.submit(&submission()).await;
