@@ -36,6 +36,10 @@ pub(super) struct Ranges {
     owned: Mutex<Owned>,
     /// Given to others, who notice with their next renewal: until this one's next, it goes on with them.
     given: Mutex<BTreeSet<u16>>,
+    /// Ranges of which no other replica was heard since this one started, as they were then: without a lease, or under one of
+    /// this revision. Whoever is thought to have them may be gone, this very process before it crashed among them, and until
+    /// its leases end nothing would happen there. `None` before the first look.
+    unheard: Mutex<Option<BTreeMap<u16, Option<u64>>>>,
 }
 
 /// Ranges with the revision of their setting.
@@ -44,6 +48,7 @@ type Owned = BTreeMap<u16, u64>;
 /// Who holds what, as the store shows it.
 struct Standing {
     owned: Owned,
+    others: Owned,
     free: Vec<u16>,
     /// How many ranges this replica should have.
     share: usize,
@@ -53,7 +58,30 @@ impl Ranges {
     /// Whether this replica pumps `partition`.
     pub(super) fn holds(&self, partition: Partition) -> bool {
         let range = partition.index % RANGES;
-        self.owned().contains_key(&range) || self.given().contains(&range)
+        self.owned().contains_key(&range) || self.given().contains(&range) || self.is_unheard(range)
+    }
+
+    fn is_unheard(&self, range: u16) -> bool {
+        let unheard = self.unheard();
+        unheard.as_ref().is_some_and(|unheard| unheard.contains_key(&range))
+    }
+
+    /// Leaves to others what they have taken or renewed since the first look. Answers whether this is the first.
+    fn hear(&self, others: &Owned) -> bool {
+        let mut unheard = self.unheard();
+        let Some(unheard) = &mut *unheard else {
+            *unheard = Some((0..RANGES).map(|range| (range, others.get(&range).copied())).collect());
+            return true;
+        };
+        unheard.retain(|range, first| {
+            let now = others.get(range);
+            now.is_none() || now == first.as_ref()
+        });
+        false
+    }
+
+    fn unheard(&self) -> MutexGuard<'_, Option<BTreeMap<u16, Option<u64>>>> {
+        self.unheard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn given(&self) -> MutexGuard<'_, BTreeSet<u16>> {
@@ -129,8 +157,13 @@ async fn renew(engine: &Engine) -> Result<()> {
     }
     let standing = renew_owned(engine).await?;
     let moves = moves(engine, &standing);
-    *engine.shared.pump.ranges.owned() = standing.owned;
-    engine.shared.pump.ranges.given().clear();
+    let ranges = &engine.shared.pump.ranges;
+    let is_first = ranges.hear(&standing.others);
+    *ranges.owned() = standing.owned;
+    ranges.given().clear();
+    if is_first {
+        engine.shared.pump.agenda.ask();
+    }
     if moves.is_empty() {
         return Ok(());
     }
@@ -164,12 +197,14 @@ fn standing(engine: &Engine, ranges: &[Setting], replicas: &[Setting]) -> Standi
         .filter_map(|setting| Some((setting.key.strip_prefix(RANGE_PREFIX)?.parse().ok()?, setting)))
         .collect();
     let is_own = |setting: &Setting| setting.value.as_str() == Some(replica(engine));
-    let owned = held.iter().filter(|(_, setting)| is_own(setting));
+    let revisions = |(range, setting): (&u16, &&Setting)| (*range, setting.revision);
+    let (owned, others): (Vec<_>, Vec<_>) = held.iter().partition(|(_, setting)| is_own(setting));
     let replicas: BTreeSet<&str> = replicas.iter().map(|setting| setting.key.as_str()).collect();
     let own_key = replica_key(engine);
     let rank = replicas.iter().filter(|key| **key < own_key.as_str()).count();
     Standing {
-        owned: owned.map(|(range, setting)| (*range, setting.revision)).collect(),
+        owned: owned.into_iter().map(revisions).collect(),
+        others: others.into_iter().map(revisions).collect(),
         free: (0..RANGES).filter(|range| !held.contains_key(range)).collect(),
         share: share(rank, replicas.len().max(1)),
     }
@@ -215,6 +250,7 @@ async fn move_ranges(engine: &Engine, moves: Vec<SettingsOp>) -> Result<bool> {
 pub(super) async fn release_all(engine: &Engine) {
     let owned = std::mem::take(&mut *engine.shared.pump.ranges.owned());
     engine.shared.pump.ranges.given().clear();
+    engine.shared.pump.ranges.unheard().take();
     let mut ops: Vec<SettingsOp> = owned.iter().map(|(range, revision)| give(*range, *revision)).collect();
     ops.push(SettingsOp::Delete {
         key: replica_key(engine),
@@ -278,7 +314,30 @@ fn key_of(op: &SettingsOp) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ff_core::partition::Family;
+
     use super::*;
+
+    #[test]
+    fn a_range_is_pumped_here_until_another_replica_is_heard_of() {
+        let ranges = Ranges::default();
+        let of = |index| Partition {
+            family: Family::Flow,
+            index,
+        };
+        let left = || {
+            (0..RANGES)
+                .filter(|index| !ranges.holds(of(*index)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(left().len(), usize::from(RANGES), "nobody has looked");
+        assert!(ranges.hear(&Owned::from([(1, 7), (2, 7), (3, 7)])));
+        assert_eq!(left(), []);
+        assert!(!ranges.hear(&Owned::from([(1, 8), (3, 7), (4, 1)])));
+        assert_eq!(left(), [1, 4], "renewed, and taken");
+        assert!(!ranges.hear(&Owned::from([(3, 9)])));
+        assert_eq!(left(), [1, 3, 4], "whoever was heard of gave them back in order");
+    }
 
     #[test]
     fn shares_differ_by_one_at_most_and_leave_nothing_over() {

@@ -348,12 +348,8 @@ async fn every_timer_is_handled_by_somebody_while_replicas_come_and_go() {
     second.stop().await;
 }
 
-#[tokio::test]
-async fn timers_are_not_late_while_a_replica_joins() {
-    let world = World::new();
-    let (_first, _) = replica(&world);
-    pass_slowly(&world, 3).await;
-    let (_second, _) = replica(&world);
+/// Timers of the next twenty seconds, none of which is a second late.
+async fn timers_are_not_late(world: &World) {
     let mut timers = Vec::new();
     for tenths in 0..200 {
         let until = world.now() + Duration::from_millis(100 * tenths + 1_000);
@@ -361,7 +357,7 @@ async fn timers_are_not_late_while_a_replica_joins() {
         timers.push((until, id));
     }
     for _ in 0..20 {
-        pass_slowly(&world, 1).await;
+        pass_slowly(world, 1).await;
         let over = world.now();
         for (until, id) in timers
             .iter()
@@ -374,6 +370,28 @@ async fn timers_are_not_late_while_a_replica_joins() {
             );
         }
     }
+}
+
+#[tokio::test]
+async fn timers_are_not_late_while_a_replica_joins() {
+    let world = World::new();
+    let (_first, _) = replica(&world);
+    pass_slowly(&world, 3).await;
+    let (_second, _) = replica(&world);
+    timers_are_not_late(&world).await;
+}
+
+#[tokio::test]
+async fn timers_are_not_late_when_a_process_takes_the_place_of_one_that_crashed() {
+    let world = World::new();
+    // The leases of the first end before those who came after it are known to be gone.
+    for seconds in [7, 6, 2] {
+        let (_crashed, mortal) = replica(&world);
+        pass_slowly(&world, seconds).await;
+        mortal.die();
+    }
+    let (_last, _) = replica(&world);
+    timers_are_not_late(&world).await;
 }
 
 #[tokio::test]
