@@ -33,6 +33,7 @@ pub use binary::binary;
 pub use cluster::{Cluster, Migration};
 pub use monitor::Monitor;
 pub use options::{Fsync, Options, Persistence};
+pub use port::Port;
 pub use proxy::Proxy;
 pub use resp::{Connection, Reply};
 pub use server::Server;

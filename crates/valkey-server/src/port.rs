@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 const CANDIDATES: std::ops::Range<u16> = 12_000..32_000;
 
 /// A loopback port that is kept for a server also while the server is down.
-pub(crate) struct Port {
+pub struct Port {
     number: u16,
     /// Its TCP side belongs to the server. The UDP side is the lock between test processes: the system releases it when this
     /// process ends, however it ends.
@@ -17,7 +17,11 @@ pub(crate) struct Port {
 
 impl Port {
     /// Takes a port that is free now.
-    pub(crate) fn take() -> Port {
+    ///
+    /// # Panics
+    ///
+    /// When none is.
+    pub fn take() -> Port {
         let seed = RandomState::new();
         let width = u64::from(CANDIDATES.end - CANDIDATES.start);
         (0..10_000_u32)
@@ -32,7 +36,8 @@ impl Port {
         Some(Port { number, _lock: lock })
     }
 
-    pub(crate) fn number(&self) -> u16 {
+    /// The number of the port.
+    pub fn number(&self) -> u16 {
         self.number
     }
 }

@@ -1,7 +1,12 @@
 //! `ff` as an operator runs it, in a process of its own.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+#![expect(
+    clippy::print_stderr,
+    reason = "a run that failed is told by its seed and its figures"
+)]
 
+mod killed;
 mod running;
 
 use std::io::{Read, Write};

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,13 @@ impl Running {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
+    }
+
+    /// Ends it as nobody should, and waits until it is gone.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().unwrap();
+        let status = self.process.wait().unwrap();
+        assert_eq!(status.signal(), Some(9), "it had ended before: {status}");
     }
 
     /// Ends it as a system does, and says how long that took.

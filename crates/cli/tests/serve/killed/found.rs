@@ -1,0 +1,86 @@
+//! What the server says about one execution in the end.
+
+use ff_core::command::page::PageRequest;
+use ff_core::command::stream::{AttemptRef, ReadStream};
+use ff_core::fabric::On;
+use ff_core::frame::{FrameBound, FrameId};
+use ff_core::id::{BudgetId, SignalId};
+use ff_core::limits::PAGE_MAX;
+use ff_core::name::Dimension;
+use ff_core::record::Attempt;
+use ff_core::state::PublicState;
+use ff_core::view::{ExecutionView, GetResult};
+use ff_sdk::{Client, Fabric, Result};
+
+use super::held::UNITS;
+
+/// Everything that is kept of one execution.
+pub(crate) struct Found {
+    pub(crate) view: ExecutionView,
+    pub(crate) result: Option<serde_json::Value>,
+    /// Its frames by attempt: the id, and the number that is the payload.
+    pub(crate) frames: Vec<Vec<(FrameId, u64)>>,
+    pub(crate) signals: Vec<SignalId>,
+    attempts: Vec<Attempt>,
+}
+
+impl Found {
+    pub(crate) async fn read(client: &Client, view: ExecutionView) -> Result<Self> {
+        let id = view.execution_id;
+        let mut frames = Vec::new();
+        for attempt_index in 0..view.attempt_count {
+            frames.push(
+                read_frames(
+                    client,
+                    AttemptRef {
+                        execution_id: id,
+                        attempt_index,
+                    },
+                )
+                .await?,
+            );
+        }
+        let result = match view.state.public_state {
+            PublicState::Completed => {
+                let payload = client.get_result(On::new(id, GetResult::default())).await?;
+                Some(serde_json::from_slice(&payload.bytes).unwrap())
+            }
+            _ => None,
+        };
+        let signals = client.list_signals(On::new(id, whole_page())).await?;
+        Ok(Self {
+            view,
+            result,
+            frames,
+            signals: signals.items.iter().map(|view| view.signal.id).collect(),
+            attempts: client.list_attempts(On::new(id, whole_page())).await?.items,
+        })
+    }
+
+    /// What its attempts recorded as spent.
+    pub(crate) fn spent(&self, budget_id: BudgetId) -> u64 {
+        let units = Dimension::parse(UNITS).unwrap();
+        let reported = self.attempts.iter().filter_map(|attempt| attempt.usage.get(&budget_id));
+        reported.filter_map(|usage| usage.get(&units)).sum()
+    }
+}
+
+async fn read_frames(client: &Client, attempt: AttemptRef) -> Result<Vec<(FrameId, u64)>> {
+    let everything = ReadStream {
+        from: FrameBound::Start,
+        to: FrameBound::End,
+        limit: Some(PAGE_MAX),
+    };
+    let page = client.read_stream(On::new(attempt, everything)).await?;
+    let number = |bytes: &[u8]| str::from_utf8(bytes).unwrap().parse().unwrap();
+    let frames = page.frames.iter();
+    Ok(frames.map(|frame| (frame.id, number(&frame.payload.bytes))).collect())
+}
+
+/// As much as there is.
+pub(crate) fn whole_page() -> PageRequest {
+    PageRequest {
+        cursor: None,
+        limit: Some(PAGE_MAX),
+    }
+}

@@ -1,0 +1,160 @@
+//! A server that comes and goes, over a store that stays, and its clients.
+
+use std::ops::Range;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ff_core::command::budget::CreateBudget;
+use ff_core::name::Namespace;
+use ff_core::record::OnHardLimit;
+use ff_sdk::{Client, Fabric};
+use ff_valkey_server::{Port, Standalone};
+use tempfile::TempDir;
+use tokio::task::block_in_place;
+
+use super::ledger::Ledger;
+use super::load::Load;
+use super::luck::Luck;
+use super::verdict::{Tally, Verdict};
+use crate::ff;
+use crate::running::Running;
+
+/// Answers the clients get before a server counts as loaded.
+const ANSWERS_MIN: u64 = 100;
+/// Longer than anything here takes on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// A call that is not answered is repeated for minutes.
+const TRIES: usize = 50;
+
+/// Where everything is kept.
+pub(crate) enum Store {
+    Sqlite,
+    Valkey(Standalone),
+}
+
+/// A server, its store and its clients.
+pub(crate) struct Scene {
+    // Dropped in this order: nobody writes to a folder that is gone.
+    server: Option<Running>,
+    load: Load,
+    ledger: Arc<Ledger>,
+    luck: Luck,
+    seed: u64,
+    store: Store,
+    folder: TempDir,
+    port: Port,
+    ended: usize,
+}
+
+impl Scene {
+    /// Starts a server on a fresh store, and lets the clients begin.
+    pub(crate) async fn begin(store: Store) -> Self {
+        let seed = Luck::seed();
+        let port = Port::take();
+        let folder = tempfile::tempdir().unwrap();
+        let server = start(&store, &folder, &port);
+        let budget = CreateBudget {
+            budget_id: None,
+            namespace: Namespace::default_namespace(),
+            scope: "everything".to_owned(),
+            dimensions: Default::default(),
+            reset_interval: None,
+            on_hard_limit: OnHardLimit::default(),
+        };
+        let budget_id = client(&port).create_budget(budget).await.unwrap().budget_id;
+        let ledger = Arc::new(Ledger::new(budget_id));
+        Self {
+            server: Some(server),
+            load: Load::start(|| client(&port), &ledger, seed),
+            ledger,
+            luck: Luck::of(seed, 0),
+            seed,
+            store,
+            folder,
+            port,
+            ended: 0,
+        }
+    }
+
+    /// A moment nobody chose, while everybody is at work.
+    pub(crate) async fn under_load(&mut self) {
+        let enough = self.ledger.answers() + ANSWERS_MIN;
+        let begun = Instant::now();
+        while self.ledger.answers() < enough {
+            assert!(begun.elapsed() < PATIENCE, "the clients are not answered");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.pause(0..400).await;
+    }
+
+    /// Lets so many milliseconds pass.
+    pub(crate) async fn pause(&mut self, milliseconds: Range<u64>) {
+        self.luck.pause(milliseconds).await;
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        let server = self.server.take().expect("a server runs");
+        block_in_place(|| server.kill());
+        self.ended += 1;
+    }
+
+    /// SIGTERM; says how long it took. It must end well.
+    pub(crate) fn stop(&mut self) -> Duration {
+        let mut server = self.server.take().expect("a server runs");
+        self.ended += 1;
+        block_in_place(|| server.stop())
+    }
+
+    /// Starts another one in its place.
+    pub(crate) fn start_again(&mut self) {
+        self.server = Some(start(&self.store, &self.folder, &self.port));
+    }
+
+    /// Lets everything end, and compares it with what the clients were told.
+    ///
+    /// # Panics
+    ///
+    /// When something that was promised is not so.
+    pub(crate) async fn end(mut self, how: &str) -> Tally {
+        self.load.stop_submitting().await;
+        let since = Instant::now();
+        let mut verdict = Verdict::new(client(&self.port), &self.ledger);
+        verdict.wait_for_ends().await;
+        let drained_in = since.elapsed();
+        self.load.stop_working().await;
+        verdict.judge().await;
+        let (ended, seed) = (self.ended, self.seed);
+        eprintln!("{how} {ended} times: {:?}, drained in {drained_in:?}", verdict.tally);
+        let broken = &verdict.broken;
+        assert!(
+            broken.is_empty(),
+            "{how}, FF_TEST_SEED={seed}: {} promises are broken:\n{}",
+            broken.len(),
+            broken[..broken.len().min(20)].join("\n")
+        );
+        verdict.tally
+    }
+}
+
+fn start(store: &Store, folder: &TempDir, port: &Port) -> Running {
+    let mut command = ff(folder.path());
+    let listen = format!("127.0.0.1:{}", port.number());
+    // Every call is a line otherwise.
+    command.env("FF_LOG", "warn");
+    command.args(["serve", "--listen", &listen, "--store"]);
+    block_in_place(|| Running::start(of_store(&mut command, store)))
+}
+
+fn of_store<'c>(command: &'c mut Command, store: &Store) -> &'c mut Command {
+    match store {
+        Store::Sqlite => command.arg("sqlite:ff.db"),
+        Store::Valkey(server) => command.arg(format!("valkey://127.0.0.1:{}", server.port())),
+    }
+}
+
+fn client(port: &Port) -> Client {
+    let url = format!("http://127.0.0.1:{}", port.number());
+    Client::connect(url).tries(TRIES).open().unwrap()
+}

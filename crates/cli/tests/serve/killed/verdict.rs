@@ -1,0 +1,170 @@
+//! What the server says in the end, against what the clients were told meanwhile.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+use ff_core::fabric::On;
+use ff_core::id::ExecutionId;
+use ff_core::name::Dimension;
+use ff_core::view::{ExecutionView, ListExecutions, WaitForEnd};
+use ff_sdk::{Client, Fabric};
+use futures::future::join_all;
+
+use super::account::Account;
+use super::found::{Found, whole_page};
+use super::held::UNITS;
+use super::ledger::Ledger;
+use super::scene::PATIENCE;
+
+/// Executions read at once.
+const READS: usize = 16;
+/// How long one call waits for an end.
+const WAIT: ff_core::time::Duration = ff_core::time::Duration::from_secs(1);
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) executions: usize,
+    /// Submissions, completions, reports and signals whose first answer was lost.
+    pub(crate) repeated: u64,
+    pub(crate) runs: usize,
+    pub(crate) retries: usize,
+    pub(crate) reclaims: u32,
+    pub(crate) frames: usize,
+    pub(crate) frames_refused: usize,
+    /// The answer to the call that appended them was lost, and its repetition came when the lease was over.
+    pub(crate) frames_refused_and_there: usize,
+    pub(crate) reports: usize,
+    pub(crate) reports_refused: usize,
+    pub(crate) spent: u64,
+    pub(crate) spent_though_refused: u64,
+    pub(crate) signals: usize,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.executions += other.executions;
+        self.repeated += other.repeated;
+        self.runs += other.runs;
+        self.retries += other.retries;
+        self.reclaims += other.reclaims;
+        self.frames += other.frames;
+        self.frames_refused += other.frames_refused;
+        self.frames_refused_and_there += other.frames_refused_and_there;
+        self.reports += other.reports;
+        self.reports_refused += other.reports_refused;
+        self.spent += other.spent;
+        self.spent_though_refused += other.spent_though_refused;
+        self.signals += other.signals;
+    }
+}
+
+/// The reckoning.
+pub(crate) struct Verdict<'a> {
+    client: Client,
+    ledger: &'a Ledger,
+    pub(crate) tally: Tally,
+    pub(crate) broken: Vec<String>,
+}
+
+impl<'a> Verdict<'a> {
+    pub(crate) fn new(client: Client, ledger: &'a Ledger) -> Self {
+        Self {
+            client,
+            ledger,
+            tally: Tally::default(),
+            broken: Vec::new(),
+        }
+    }
+
+    /// Waits until everything that was submitted has ended.
+    pub(crate) async fn wait_for_ends(&mut self) {
+        let begun = Instant::now();
+        for some in self.ledger.submitted().chunks(READS) {
+            let ends = some.iter().map(|id| self.wait_for_end(*id, begun));
+            self.broken.extend(join_all(ends).await.into_iter().flatten());
+        }
+    }
+
+    async fn wait_for_end(&self, id: ExecutionId, begun: Instant) -> Option<String> {
+        loop {
+            let wait = On::new(id, WaitForEnd { wait: WAIT });
+            match self.client.wait_for_end(wait).await {
+                Ok(state) if state.public_state.is_terminal() => return None,
+                Ok(state) if begun.elapsed() > PATIENCE => return Some(format!("{id} does not end: {state:?}")),
+                Ok(_) => {}
+                Err(refusal) => return Some(format!("{id} was acknowledged: {refusal}")),
+            }
+        }
+    }
+
+    /// Compares everything.
+    pub(crate) async fn judge(&mut self) {
+        self.broken.extend(self.ledger.oddities());
+        self.tally.repeated = self.ledger.repeated();
+        let views = self.views().await;
+        let submitted: BTreeSet<ExecutionId> = self.ledger.submitted().into_iter().collect();
+        let there: BTreeSet<ExecutionId> = views.iter().map(|view| view.execution_id).collect();
+        for id in submitted.symmetric_difference(&there) {
+            let is_lost = submitted.contains(id);
+            self.broken.push(format!(
+                "{id} is there, or was acknowledged, but not both: lost {is_lost}"
+            ));
+        }
+        let (runs, signals) = (self.ledger.runs(), self.ledger.signals());
+        for some in views.chunks(READS) {
+            let found = some.iter().map(|view| Found::read(&self.client, view.clone()));
+            for found in join_all(found).await {
+                let found = found.unwrap();
+                let id = found.view.execution_id;
+                let mut account = Account::new(&found, of(&runs, id), of(&signals, id));
+                account.settle(self.ledger.budget_id);
+                self.broken.append(&mut account.broken);
+                self.tally += account.tally;
+            }
+        }
+        self.judge_budget().await;
+    }
+
+    /// Everything there is.
+    async fn views(&self) -> Vec<ExecutionView> {
+        let mut list = ListExecutions {
+            page: whole_page(),
+            ..ListExecutions::default()
+        };
+        let mut views = Vec::new();
+        loop {
+            let mut page = self.client.list_executions(list.clone()).await.unwrap();
+            views.append(&mut page.items);
+            if page.next.is_none() {
+                return views;
+            }
+            list.page.cursor = page.next;
+        }
+    }
+
+    /// What the attempts recorded arrives at the budget, once.
+    async fn judge_budget(&mut self) {
+        let units = Dimension::parse(UNITS).unwrap();
+        let begun = Instant::now();
+        loop {
+            let budget = self.client.get_budget(self.ledger.budget_id).await.unwrap();
+            let usage = budget.dimensions.get(&units).map_or(0, |dimension| dimension.usage);
+            if usage == self.tally.spent {
+                return;
+            }
+            if usage > self.tally.spent || begun.elapsed() > PATIENCE {
+                let spent = self.tally.spent;
+                self.broken
+                    .push(format!("the budget says {usage}, the attempts {spent}"));
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+fn of<T>(lists: &HashMap<ExecutionId, Vec<T>>, id: ExecutionId) -> &[T] {
+    lists.get(&id).map_or(&[], Vec::as_slice)
+}
