@@ -150,6 +150,7 @@ impl Worker {
             }),
             load: WorkerLoad::default(),
             wait: WAIT,
+            request_id: None,
         }
     }
 
