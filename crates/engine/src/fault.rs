@@ -24,6 +24,11 @@ pub(crate) fn refusal(error: &Error) -> Rejection {
     }
 }
 
+/// The refusal of a process that stops.
+pub(crate) fn shutting_down() -> Rejection {
+    Code::ShuttingDown.because("this server is shutting down; ask another one")
+}
+
 /// The refusal for something that should not be; a person finds it in the log by the id the caller is given.
 pub(crate) fn internal(why: &str) -> Rejection {
     let id = uuid::Uuid::from_u128(rand::random()).simple().to_string();

@@ -216,6 +216,58 @@ async fn what_waits_and_what_streams_ends_when_the_server_does() {
     );
 }
 
+/// The path of an execution that a worker holds.
+async fn held(server: &Running) -> String {
+    let mut client = server.connect().await;
+    say(&mut client, &post("/v1/submit/job", "1")).await;
+    let told = until(&mut client, "\r\n\r\n").await;
+    let location = told.lines().find_map(|line| line.strip_prefix("location: "));
+    say(&mut client, &poll(5_000)).await;
+    until(&mut client, "lease_id").await;
+    location.unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn who_waits_for_an_execution_is_told_when_the_server_ends() {
+    let server = start(Settings::loopback(), None).await;
+    let path = held(&server).await;
+    let ask = async |rest: &str, accept: &str| {
+        let mut client = server.connect().await;
+        let head = format!("GET {path}{rest} HTTP/1.1\r\nhost: localhost\r\naccept: {accept}\r\n\r\n");
+        say(&mut client, &head).await;
+        client
+    };
+    let mut polls = Vec::new();
+    for rest in [
+        "/result?wait_ms=30000",
+        "/wait?wait_ms=30000",
+        "/attempts/0/stream/tail?wait_ms=30000",
+    ] {
+        polls.push(ask(rest, "application/json").await);
+    }
+    let mut streams = Vec::new();
+    for rest in ["/stream", "/attempts/0/stream/tail"] {
+        let mut stream = ask(rest, "text/event-stream").await;
+        until(&mut stream, "retry: 1000").await;
+        streams.push(stream);
+    }
+    server.stop.send(()).unwrap();
+    within(server.ended).await.unwrap();
+    for mut stream in streams {
+        let told = rest(&mut stream).await;
+        assert!(
+            told.contains("event: error") && told.contains("shutting_down"),
+            "{told}"
+        );
+    }
+    // Whoever waited is answered what there is; whoever was about to is sent elsewhere; both are answered whole.
+    for (mut poll, there) in polls.into_iter().zip(["result_not_available", "active", "frames"]) {
+        let told = rest(&mut poll).await;
+        assert!(told.starts_with("HTTP/1.1 "), "{told}");
+        assert!(told.contains(there) || told.contains("shutting_down"), "{told}");
+    }
+}
+
 #[tokio::test]
 async fn only_so_many_connections_are_accepted_at_once() {
     let settings = Settings {

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::name::{LaneId, Namespace};
 
 use super::claim_queue::{ClaimQueue, ClaimQueueKey, Next, Served};
 use super::waiting_claim::{ClaimRequest, WaitingClaim};
+use crate::fault::shutting_down;
 
 /// Queues kept before those with no claim in them are removed.
 const QUEUES_MAX: usize = 1_024;
@@ -136,7 +136,7 @@ impl ClaimQueues {
 impl Inner {
     fn check_open(&self) -> Result<()> {
         if self.closed {
-            return Err(Code::ShuttingDown.because("this server is shutting down; ask another one"));
+            return Err(shutting_down());
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ use ff_core::time::Duration as Millis;
 use futures::future::{Either, select};
 
 use crate::engine::Engine;
+use crate::fault::shutting_down;
 
 /// Reads that wait at the same time in one process. A server has limits of its own, below these.
 const WAITING_MAX: usize = 50_000;
@@ -121,12 +122,16 @@ impl Watch<'_> {
     /// Waits for `wake`, which was made before the last look. `false`: the time is over, and the last look stands.
     ///
     /// A wake-up may get lost. The liveness sweep makes up for it, and there is another look when the time is over. A process
-    /// that stops wakes everybody, and nobody waits any longer.
+    /// that stops wakes everybody, and for whoever waited the time is over. Who only begins to wait is sent elsewhere: whoever
+    /// asks again and again must not be told again and again, at once, that there is nothing.
     pub(crate) async fn wait(&mut self, wake: impl Future<Output = ()> + Send) -> Result<bool> {
         let host = self.engine.host();
         let left = self.until.saturating_sub(host.elapsed());
-        if self.over || left.is_zero() || self.engine.is_stopping() {
+        if self.over || left.is_zero() {
             return Ok(false);
+        }
+        if self.engine.is_stopping() {
+            return self.permit.as_ref().map(|_| false).ok_or_else(shutting_down);
         }
         self.take_permit()?;
         match select(pin!(wake), host.sleep(left)).await {

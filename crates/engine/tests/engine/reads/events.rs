@@ -164,3 +164,17 @@ async fn limits_are_checked() {
         assert_eq!(code(stage.engine.events(request).await), Code::InvalidInput);
     }
 }
+
+#[tokio::test]
+async fn who_follows_the_events_of_a_process_that_stops_is_sent_elsewhere() {
+    let stage = Stage::new();
+    let request = ReadEvents {
+        wait: Duration::from_secs(30),
+        ..ReadEvents::default()
+    };
+    let mut reading = Box::pin(stage.engine.events(request.clone()));
+    assert!(parks(&mut reading).await);
+    stage.engine.stop().await;
+    assert!(reading.await.unwrap().events.is_empty());
+    assert_eq!(code(stage.engine.events(request).await), Code::ShuttingDown);
+}
