@@ -31,7 +31,7 @@ impl Feeds {
         for line in changes.history.iter().filter(|line| is_followed(line)) {
             let partition = partition_of(line, counts);
             let feed = self.0.entry(partition).or_default();
-            feed.push(line.clone());
+            feed.push(line.event().into_owned());
             mirror.told.insert(partition, feed.len());
         }
     }
