@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ff_backend::transaction::Transaction;
-use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, GrantId, QuotaPolicyId};
+use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId};
 use ff_core::name::Dimension;
 use ff_core::partition::Partition;
 use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, HistoryLine, Record, RecordKey};
 use ff_core::time::Timestamp;
 
 use super::requests::Deeds;
+use super::slots::SlotKey;
 
 /// The store, as far as invariants care. A clone is the store at a moment.
 #[derive(Clone, Default)]
@@ -24,9 +25,11 @@ pub(crate) struct Mirror {
     /// Inbound edges by downstream.
     pub(crate) inbound: BTreeMap<ExecutionId, BTreeSet<EdgeId>>,
     /// Slots that are held.
-    pub(crate) slots: BTreeMap<(QuotaPolicyId, GrantId), ExecutionId>,
+    pub(crate) slots: BTreeMap<SlotKey, ExecutionId>,
     /// Policies that were deleted: they hold no slots and give none.
     pub(crate) deleted_policies: BTreeSet<QuotaPolicyId>,
+    /// Who was admitted where there was no policy, or none any more.
+    pub(crate) unlimited: BTreeSet<SlotKey>,
     /// Budgets that were deleted: they count nothing.
     pub(crate) deleted_budgets: BTreeSet<BudgetId>,
     /// Usage effects that counted at their budget.

@@ -20,6 +20,9 @@ pub(crate) fn observe(mirror: &mut Mirror, call: &QuotaCall, answer: &QuotaAnswe
         (QuotaCall::Admit { quota_policy_id, ask }, QuotaAnswer::Admission(QuotaAdmission::Admitted)) => {
             mirror.slots.insert((*quota_policy_id, ask.grant_id), ask.execution_id);
         }
+        (QuotaCall::Admit { quota_policy_id, ask }, QuotaAnswer::Admission(QuotaAdmission::Unlimited)) => {
+            mirror.unlimited.insert((*quota_policy_id, ask.grant_id));
+        }
         (
             QuotaCall::Release {
                 quota_policy_id,
@@ -81,8 +84,8 @@ fn has_its_slot(mirror: &Mirror, execution: &Execution, lost: &BTreeSet<SlotKey>
     })
 }
 
-/// Slots that a failover from `before` to `after` makes whoever is admitted do without: the quota forgot them, or a lease
-/// that is live again had ended, and its release is on its way.
+/// Slots that a failover from `before` to `after` makes whoever is admitted do without: the quota forgot them, a lease that is
+/// live again had ended, and its release is on its way, or the policy was gone and is there again.
 pub(crate) fn lost<'m>(before: &'m Mirror, after: &'m Mirror) -> impl Iterator<Item = SlotKey> + 'm {
     let forgotten = before
         .slots
@@ -94,7 +97,9 @@ pub(crate) fn lost<'m>(before: &'m Mirror, after: &'m Mirror) -> impl Iterator<I
         let held = execution.is_some_and(|execution| holds_slot(execution, key.1));
         (!held).then_some(*key)
     };
-    forgotten.chain(after.slots.iter().filter_map(ended))
+    let is_back = |(policy, _): &&SlotKey| !after.deleted_policies.contains(policy);
+    let unlimited = before.unlimited.iter().filter(is_back).copied();
+    forgotten.chain(after.slots.iter().filter_map(ended)).chain(unlimited)
 }
 
 /// Every slot belongs to a live grant or lease, or its release stands in an outbox. True once nobody is being admitted.
