@@ -76,9 +76,14 @@ async fn greet(server: &Server, router: Router, tls: Option<Arc<Tls>>, stream: T
     if let Err(error) = notice_silence(&stream) {
         tracing::debug!(%error, "a connection takes no options");
     }
-    let Some(tls) = tls else {
-        return converse(server, router, stream, peer).await;
-    };
+    match tls {
+        None => converse(server, router, stream, peer).await,
+        // In a box: it is several times as large, and would make every connection so.
+        Some(tls) => Box::pin(converse_over_tls(server, router, &tls, stream, peer)).await,
+    }
+}
+
+async fn converse_over_tls(server: &Server, router: Router, tls: &Tls, stream: TcpStream, peer: SocketAddr) {
     let handshake = tls.acceptor().accept(stream);
     match tokio::time::timeout(server.settings.header_timeout, handshake).await {
         Ok(Ok(stream)) => converse(server, router, stream, peer).await,
@@ -126,5 +131,23 @@ where
     };
     if let Err(error) = ended {
         tracing::debug!(%peer, %error, "a connection broke");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_vanished_without_a_word_is_noticed_within_about_a_minute() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        notice_silence(&stream).unwrap();
+        let socket = SockRef::from(&stream);
+        let probes = socket.tcp_keepalive_interval().unwrap() * socket.tcp_keepalive_retries().unwrap();
+        assert!(socket.keepalive().unwrap());
+        assert_eq!(socket.tcp_keepalive_time().unwrap() + probes, SILENCE_MAX);
+        #[cfg(target_os = "linux")]
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(SILENCE_MAX));
     }
 }

@@ -152,3 +152,41 @@ impl<C: AsyncWrite + Unpin> AsyncWrite for Patient<C> {
         Pin::new(&mut self.connection).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    use super::*;
+
+    /// A connection whose reader keeps up to 16 bytes, and its other end.
+    fn connection() -> (Patient<DuplexStream>, DuplexStream) {
+        let (connection, client) = tokio::io::duplex(16);
+        (
+            Patient::new(connection, &Settings::default(), InService::default()),
+            client,
+        )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_its_answer_is_cut_off_after_a_minute() {
+        let (mut connection, _client) = connection();
+        let began = Instant::now();
+        let cut = connection.write_all(&[0; 17]).await.unwrap_err();
+        assert_eq!((cut.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_slowly_is_waited_for() {
+        let (mut connection, mut client) = connection();
+        let reading = async move {
+            let mut bytes = [0; 1];
+            for _ in 0..20 {
+                tokio::time::sleep(UNREAD_MAX / 2).await;
+                client.read_exact(&mut bytes).await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(connection.write_all(&[0; 36]), reading);
+        written.unwrap();
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use ff_core::caller::Caller;
 use ff_core::command::lease::Holder;
 use ff_core::error::{Code, Rejection};
@@ -27,6 +27,10 @@ use crate::{Server, query};
 
 /// The field that says how long to wait, of every call that can.
 const WAIT: &str = "wait_ms";
+
+/// A body of at most so many bytes may be part of the connection's first buffer, and is copied out of it for the reason
+/// [`kept`] gives.
+const SMALL_BYTES: usize = 8 * 1024;
 
 /// What a route is, whichever list it stands in.
 #[derive(Clone, Copy)]
@@ -102,7 +106,7 @@ impl Asked {
                 .to_owned(),
             query: query::parse(head.uri.query().unwrap_or_default())?,
             in_path: in_path.map(|(name, (_, value))| (name, value.to_owned())).collect(),
-            headers: head.headers,
+            headers: kept(head.headers),
             body: Bytes::new(),
             server,
             caller,
@@ -113,7 +117,12 @@ impl Asked {
         }
         asked.engine().check_access(shape.access, shape.name)?;
         if shape.method.has_body() {
-            asked.body = receive(body, shape.name, bytes_max, asked.server.settings.body_timeout).await?;
+            let body = receive(body, shape.name, bytes_max, asked.server.settings.body_timeout).await?;
+            asked.body = if body.len() <= SMALL_BYTES {
+                Bytes::copy_from_slice(&body)
+            } else {
+                body
+            };
         }
         Ok(asked)
     }
@@ -214,6 +223,17 @@ impl Asked {
             self.shape.name
         )))
     }
+}
+
+/// Headers in memory of their own: as they came they are parts of the connection's buffer, which a request that waits would keep
+/// for as long as it does, while the connection needs another one.
+fn kept(mut headers: HeaderMap) -> HeaderMap {
+    for value in headers.values_mut() {
+        if let Ok(own) = HeaderValue::from_bytes(value.as_bytes()) {
+            *value = own;
+        }
+    }
+    headers
 }
 
 /// A media type without what is said about it.

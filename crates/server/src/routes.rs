@@ -25,14 +25,14 @@ pub(crate) fn routes() -> Router<Server> {
     let mut routes = Routes::default();
     for operation in OPERATIONS {
         let handler = move |State(server), Extension(caller), path: Path, request: Request| async move {
-            let asked = receive(server, caller, Shape::from(*operation), path, request).await?;
+            let asked = Box::pin(receive(server, caller, Shape::from(*operation), path, request)).await?;
             serve(operation, asked).await
         };
         routes.add(operation.method, operation.path, handler);
     }
     for extra in EXTRAS {
         let handler = move |State(server), Extension(caller), path: Path, request: Request| async move {
-            let asked = receive(server, caller, Shape::from(extra), path, request).await?;
+            let asked = Box::pin(receive(server, caller, Shape::from(extra), path, request)).await?;
             (extra.serve)(asked).await
         };
         routes.add(extra.method, extra.path, handler);
@@ -89,7 +89,8 @@ async fn receive(server: Server, caller: Caller, shape: Shape, path: Path, reque
 async fn serve(operation: &'static Operation, asked: Asked) -> Answer<Response> {
     let is = |other: &Operation| operation.name == other.name;
     if is(&op::create_execution) {
-        return submit::create(&asked).await;
+        // In a box, as above: what waits is kept small, and this is the largest.
+        return Box::pin(submit::create(&asked)).await;
     }
     if is(&op::events) && !asked.accepts("application/json") {
         let permit = asked.server.limits.stream(&asked.caller)?;

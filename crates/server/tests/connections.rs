@@ -167,6 +167,42 @@ async fn a_body_that_comes_too_slowly_is_told_so() {
     );
 }
 
+/// Half a goodbye is one, too: whoever has closed its side could not ask again after an answer that was lost.
+#[tokio::test]
+async fn who_hangs_up_while_it_waits_leaves_its_place_and_gets_no_work() {
+    let settings = Settings {
+        parked_polls_per_key_max: 1,
+        ..Settings::loopback()
+    };
+    let server = start(settings, None).await;
+    for half in [true, false] {
+        let mut gone = server.connect().await;
+        say(&mut gone, &poll(30_000)).await;
+        while !second_is_refused(&server).await {}
+        if half {
+            gone.shutdown().await.unwrap();
+        } else {
+            drop(gone);
+        }
+        while second_is_refused(&server).await {}
+        let mut submitting = server.connect().await;
+        say(&mut submitting, &post("/v1/executions", r#"{"execution_kind":"job"}"#)).await;
+        until(&mut submitting, "201 Created").await;
+        let mut next = server.connect().await;
+        say(&mut next, &poll(9_000)).await;
+        let told = until(&mut next, "lease_epoch").await;
+        assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    }
+}
+
+/// Whether there is no place for another one who waits.
+async fn second_is_refused(server: &Running) -> bool {
+    let mut second = server.connect().await;
+    say(&mut second, &poll(1)).await;
+    let told = until(&mut second, "\r\n\r\n").await;
+    told.starts_with("HTTP/1.1 429")
+}
+
 #[tokio::test]
 async fn a_head_has_its_limits() {
     let server = start(Settings::loopback(), None).await;

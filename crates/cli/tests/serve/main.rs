@@ -6,7 +6,9 @@
     reason = "a run that failed is told by its seed and its figures"
 )]
 
+mod crowd;
 mod killed;
+mod many;
 mod running;
 
 use std::io::{Read, Write};

@@ -58,6 +58,10 @@ impl Running {
         assert_eq!(status.signal(), Some(9), "it had ended before: {status}");
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Ends it as a system does, and says how long that took.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
@@ -77,4 +81,10 @@ impl Drop for Running {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// What stands in quotes after these words.
+pub(crate) fn between<'t>(told: &'t str, before: &str) -> &'t str {
+    let rest = told.split(before).nth(1).unwrap_or_else(|| panic!("{told}"));
+    rest.split('"').next().unwrap()
 }
