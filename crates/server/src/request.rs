@@ -173,7 +173,15 @@ impl Asked {
         if let Some(token) = self.header("x-waitpoint-token")? {
             fields.offer("waitpoint_token", token);
         }
+        self.offer_namespace(&mut fields);
         Ok(fields)
+    }
+
+    /// What does not say whose it is belongs to the namespace of the key.
+    pub(crate) fn offer_namespace(&self, fields: &mut Fields<'_>) {
+        if let Some(namespace) = &self.caller.namespace {
+            fields.offer_to_all("namespace", namespace.as_str());
+        }
     }
 
     /// The command it holds.

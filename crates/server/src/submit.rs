@@ -54,6 +54,7 @@ pub(crate) async fn submit(asked: Asked) -> Answer<Response> {
     }
     let (wait, delay) = (take_wait(&mut fields)?, take_delay(&mut fields)?);
     idempotency::offer(&asked, &op::create_execution, &mut fields)?;
+    asked.offer_namespace(&mut fields);
     let mut command = CreateExecution {
         tags,
         input: asked.payload(),

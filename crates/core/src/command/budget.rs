@@ -16,7 +16,7 @@ use crate::wire;
 pub struct CreateBudget {
     /// Its id; minted when absent.
     pub budget_id: Option<BudgetId>,
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// What it is for, in the user's words: up to 256 bytes.

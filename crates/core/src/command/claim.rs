@@ -29,7 +29,7 @@ use crate::wire;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimForWorker {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The queue to take it from; `default` unless given.
@@ -82,7 +82,7 @@ pub struct RedeemGrant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The logical worker that will run them, as reads show it.
@@ -216,7 +216,7 @@ pub struct ResumedWith {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchange {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The logical worker that speaks, as reads show it.

@@ -14,7 +14,7 @@ use crate::wire;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreateFlow {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// What kind of graph it is, in the user's words; listings and events can be filtered by it.

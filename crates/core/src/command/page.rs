@@ -43,7 +43,7 @@ pub struct Page<T> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListOf {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// Where to go on, and how many at most.

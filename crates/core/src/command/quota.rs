@@ -12,7 +12,7 @@ use crate::time::{Duration, Timestamp};
 pub struct CreateQuotaPolicy {
     /// Its id; minted when absent.
     pub quota_policy_id: Option<QuotaPolicyId>,
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// How long a request counts: 1 s to 31 days; absent: 60 s.

@@ -20,7 +20,7 @@ pub struct CreateExecution {
     /// Instead of its id, the UUID in it: the engine adds the partition of its flow or of its key, or else the one that
     /// follows from the UUID, in a batch from the first UUID of the batch.
     pub execution_uuid: Option<Uuid>,
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The queue workers claim it from; `default` unless given.

@@ -11,7 +11,7 @@ use crate::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterWorker {
-    /// The tenant it works for; `default` unless given.
+    /// The tenant it works for; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The logical worker: several processes may have the same one.
@@ -74,7 +74,7 @@ pub struct Heartbeat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedInstance {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The slot, and the start of the process that has it.
@@ -86,7 +86,7 @@ pub struct NamedInstance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SendHeartbeat {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The slot, and the start of the process that has it.
@@ -111,7 +111,7 @@ impl From<NamedInstance> for SendHeartbeat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrainWorker {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The process slot.
@@ -125,7 +125,7 @@ pub struct DrainWorker {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UndrainWorker {
-    /// The tenant; `default` unless given.
+    /// The tenant; unless given that of the key, or else `default`.
     #[serde(default = "Namespace::default_namespace")]
     pub namespace: Namespace,
     /// The process slot.

@@ -94,6 +94,8 @@ pub fn content_digest(command: &CreateExecution) -> String {
 /// Refuses a submission that is wrong whatever stands in the store.
 pub fn validate(command: &CreateExecution, settings: &Settings) -> Result<(), Rejection> {
     check_one_id(command)?;
+    check_not_ours("lane", command.lane_id.as_str())?;
+    check_not_ours("execution kind", command.execution_kind.as_str())?;
     command.policy.validate()?;
     check_tags(&command.tags)?;
     check_priority(command.priority)?;
@@ -117,6 +119,15 @@ pub(super) fn check_one_id(command: &CreateExecution) -> Result<(), Rejection> {
         return Err(
             Code::InvalidInput.because("execution_id and execution_uuid exclude each other: leave one of them out")
         );
+    }
+    Ok(())
+}
+
+/// Refuses a name that is kept for work of the engine's own.
+fn check_not_ours(what: &str, name: &str) -> Result<(), Rejection> {
+    if name.starts_with('_') {
+        let detail = format!("{what} {name:?} begins with _, which is kept for FlowFabric itself: take another name");
+        return Err(Code::InvalidInput.because(detail));
     }
     Ok(())
 }

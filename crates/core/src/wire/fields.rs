@@ -21,7 +21,16 @@ const REPEATED_MAX: usize = 1_000;
 pub struct Fields<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
     /// Values for fields that were not given.
-    offers: Vec<(&'static str, String)>,
+    offers: Vec<Offer>,
+}
+
+/// A value for a field, in case it was not given.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+    name: &'static str,
+    text: String,
+    /// Whether each item of a list is offered something else.
+    told_apart: bool,
 }
 
 /// One value as it was sent.
@@ -83,9 +92,22 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Offers a value for a field, in case it is known and was not given.
+    /// Offers a value for a field, in case it is known and was not given; to each item of a list one of its own.
     pub fn offer(&mut self, name: &'static str, text: impl Into<String>) {
-        self.offers.push((name, text.into()));
+        self.offers.push(Offer {
+            name,
+            text: text.into(),
+            told_apart: true,
+        });
+    }
+
+    /// Offers a value for a field, in case it is known and was not given; to every item of a list the same.
+    pub fn offer_to_all(&mut self, name: &'static str, text: impl Into<String>) {
+        self.offers.push(Offer {
+            name,
+            text: text.into(),
+            told_apart: false,
+        });
     }
 
     /// The value of this name as the text it would have in a path or query, left where it is.
@@ -99,13 +121,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What is offered to an item of a list: the same, told apart from what the others are offered.
-    pub(super) fn offers_to_item(&self, index: usize) -> Vec<(&'static str, String)> {
-        let offers = self.offers.iter();
-        offers.map(|(name, text)| (*name, format!("{text}/{index}"))).collect()
+    /// What is offered to an item of a list: the same, told apart from what the others are offered where it must be.
+    pub(super) fn offers_to_item(&self, index: usize) -> Vec<Offer> {
+        let mut offers = self.offers.clone();
+        let told_apart = offers.iter_mut().filter(|offer| offer.told_apart);
+        told_apart.for_each(|offer| offer.text = format!("{}/{index}", offer.text));
+        offers
     }
 
-    pub(super) fn with_offers(mut self, offers: Vec<(&'static str, String)>) -> Self {
+    pub(super) fn with_offers(mut self, offers: Vec<Offer>) -> Self {
         self.offers = offers;
         self
     }
@@ -142,8 +166,8 @@ impl<'a> Fields<'a> {
         if let Some(at) = self.entries.iter().position(|(known, _)| known == name) {
             return Some(self.entries.remove(at).1);
         }
-        let at = self.offers.iter().position(|(offered, _)| *offered == name)?;
-        Some(Given::Text(self.offers.remove(at).1.into()))
+        let at = self.offers.iter().position(|offer| offer.name == name)?;
+        Some(Given::Text(self.offers.remove(at).text.into()))
     }
 
     /// Takes out a value as the text it would have in a path or query: a JSON string without its quotes.

@@ -286,6 +286,13 @@ fn each_item_of_a_list_is_offered_something_of_its_own() {
     let names = |samples: Vec<Sample>| samples.into_iter().map(|sample| sample.name).collect::<Vec<_>>();
     let items = read(r#"{"items":[{},{"name":"own"},{}]}"#).unwrap();
     assert_eq!(names(items), ["key/0", "own", "key/2"]);
+    let mut fields = Fields::of_json(br#"{"items":[{},{"name":"own"},{}]}"#).unwrap();
+    fields.offer_to_all("name", "key");
+    assert_eq!(
+        names(read_many(fields, "items").unwrap()),
+        ["key", "own", "key"],
+        "or the same"
+    );
     let detail = |json| read(json).unwrap_err().detail;
     assert_eq!(detail("{}"), "items is missing");
     assert_eq!(

@@ -312,6 +312,23 @@ fn tag(key: &str, value: &str) -> Tags {
 }
 
 #[test]
+fn names_that_begin_with_an_underscore_are_the_engines_own() {
+    let lane = |name: &str| CreateExecution {
+        lane_id: LaneId::parse(name).unwrap(),
+        ..plain()
+    };
+    let kind = |name: &str| CreateExecution {
+        execution_kind: ExecutionKind::parse(name).unwrap(),
+        ..plain()
+    };
+    for ours in [lane("_webhooks"), kind("_deliver")] {
+        assert_eq!(code(submit(&ours, Known::default())), Code::InvalidInput);
+    }
+    accepted(&lane("a_b"));
+    accepted(&kind("a_b"));
+}
+
+#[test]
 fn an_execution_has_at_most_64_tags() {
     let tags = |n: u32| (0..n).map(|i| (format!("k{i}"), String::new())).collect();
     assert_eq!(tagged(tags(64)), None);

@@ -21,28 +21,10 @@ use ff_fabric_suite::Harness;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::support::EngineHarness;
+use crate::support::{EngineHarness, Luck};
 
 const SEEDS: u64 = 20;
 const STEPS: usize = 60;
-
-/// Luck with a seed.
-struct Luck(u64);
-
-impl Luck {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> Option<T> {
-        let end = u64::try_from(choices.len()).unwrap();
-        (end > 0).then(|| choices[usize::try_from(self.below(end)).unwrap()])
-    }
-}
 
 /// Where everything lives when a store keeps its order only inside a partition.
 const HOME: u16 = 7;

@@ -27,7 +27,7 @@ impl HttpHarness {
 }
 
 /// A client of a server for which everybody who asks is `caller`.
-fn served(engine: &Engine, caller: Caller) -> Client {
+pub(crate) fn served(engine: &Engine, caller: Caller) -> Client {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();

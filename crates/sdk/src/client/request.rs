@@ -18,6 +18,9 @@ const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'~');
 
+/// What means something else in a path, however it is written: sent, it would ask for another thing.
+const NO_PART: [&str; 3] = ["", ".", ".."];
+
 /// A request that can be sent any number of times.
 pub(super) struct Request {
     pub(super) method: reqwest::Method,
@@ -89,6 +92,9 @@ fn path(operation: &Operation, fields: &mut Fields<'_>) -> Result<String> {
             Some(name) => {
                 let missing = || Code::InvalidInput.because(format!("{name} is missing"));
                 let value = fields.take_text(name)?.ok_or_else(missing)?;
+                if NO_PART.contains(&value.as_str()) {
+                    return Err(Code::InvalidInput.because(format!("{name} cannot be {value:?}: it stands in a path")));
+                }
                 path.push_str(&in_path(&value));
             }
         }
@@ -134,6 +140,19 @@ mod tests {
         let path = "/executions/%7Bfp:1%7D:01999999-0000-7000-8000-000000000000/attempts/2/stream?limit=7";
         assert_eq!(request.path_and_query, path);
         assert!(request.body.is_none() && request.idempotency_key.is_none());
+    }
+
+    #[test]
+    fn a_name_that_would_be_another_path_is_not_sent() {
+        for name in ["", ".", ".."] {
+            let json = format!(r#"{{"name":"{name}"}}"#);
+            let refused = Request::new(&op::revoke_key, json.as_bytes(), None).err().unwrap();
+            assert_eq!(refused.code, Code::InvalidInput, "{name:?}");
+        }
+        assert_eq!(
+            request(&op::revoke_key, r#"{"name":"..."}"#).path_and_query,
+            "/admin/keys/..."
+        );
     }
 
     #[test]

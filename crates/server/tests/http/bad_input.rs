@@ -152,24 +152,3 @@ async fn a_lease_is_shown_in_a_header_that_can_be_read() {
         .replace(&words[1], "7d1fd2b8-63c8-4e6c-9d1c-3a4f0b6f9e21");
     assert_eq!(get(other).await.code(), (409, "stale_lease".into()));
 }
-
-#[tokio::test]
-async fn a_body_larger_than_its_route_takes_is_refused() {
-    let scene = Scene::new();
-    let id = scene.submitted().await;
-    let padded = |bytes: usize| format!("{{{}}}", " ".repeat(bytes - 2));
-    for (path, max) in [
-        ("hold", 128 * 1024),
-        ("signal", 384 * 1024),
-        ("lease/complete", 8 * 1024 * 1024),
-    ] {
-        let path = format!("/v1/executions/{id}/{path}");
-        let large = scene.send(with_json(&path), padded(max + 1)).await;
-        assert_eq!(large.code(), (413, "payload_too_large".into()), "{path}");
-        let fits = scene.send(with_json(&path), padded(max)).await;
-        assert_ne!(fits.status, StatusCode::PAYLOAD_TOO_LARGE, "{path}");
-    }
-    let submit = |bytes: usize| scene.send(request(Method::POST, "/v1/submit/job"), vec![b'x'; bytes]);
-    assert_eq!(submit(1024 * 1024).await.status, StatusCode::CREATED);
-    assert_eq!(submit(1024 * 1024 + 1).await.code(), (413, "payload_too_large".into()));
-}

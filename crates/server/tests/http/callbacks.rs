@@ -1,4 +1,6 @@
 use axum::http::{Method, StatusCode};
+use ff_core::time::Duration;
+use ff_core::token::Callback;
 use serde_json::{Value, json};
 
 use crate::scene::{Answer, Scene, in_path, request, under};
@@ -134,4 +136,79 @@ async fn a_callback_has_at_most_256_kib() {
     let post = |bytes: usize| scene.send(request(Method::POST, &path), vec![b'x'; bytes]);
     assert_eq!(post(256 * 1024 + 1).await.code(), (413, "payload_too_large".into()));
     assert_eq!(post(256 * 1024).await.status, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
+async fn a_callback_opens_its_own_waitpoint_and_no_other() {
+    let scene = Scene::new();
+    let (one, first) = waiting(&scene).await;
+    let (other, second) = waiting(&scene).await;
+    let sealed = |path: &str| {
+        let sealed = path.rsplit('/').next().unwrap();
+        Callback::open(sealed).unwrap()
+    };
+    let (first, second) = (sealed(&first), sealed(&second));
+    // The token of one waitpoint with the ids of another, in every mixture.
+    for (execution_id, waitpoint_id, token) in [
+        (first.execution_id, first.waitpoint_id, &second.token),
+        (first.execution_id, second.waitpoint_id, &first.token),
+        (second.execution_id, first.waitpoint_id, &first.token),
+        (second.execution_id, second.waitpoint_id, &first.token),
+    ] {
+        let mixed = Callback {
+            execution_id,
+            waitpoint_id,
+            token: token.clone(),
+        };
+        let path = mixed.path();
+        assert_eq!(
+            call(&scene, path.expose(), "x").await.code(),
+            (403, "invalid_token".into())
+        );
+    }
+    for id in [one, other] {
+        assert_eq!(signals(&scene, &id).await.len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_callback_ends_with_its_time() {
+    let scene = Scene::new();
+    let id = scene.submitted().await;
+    let (_, fence) = scene.claimed().await;
+    let hand_out = under(&fence, json!({ "waitpoint_key": "w", "expires_in_ms": 1000 }));
+    let path = format!("/v1/executions/{id}/lease/waitpoints");
+    let issued = scene.post(&path, hand_out).await.json();
+    scene.store.advance(Duration::from_millis(1000));
+    let path = issued["callback_path"].as_str().unwrap();
+    assert_eq!(call(&scene, path, "late").await.code(), (410, "callback_closed".into()));
+    assert_eq!(signals(&scene, &id).await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_callback_is_worth_nothing_once_its_key_is() {
+    let scene = Scene::new();
+    let (id, path) = waiting(&scene).await;
+    let rotate = |kid: &str, compromised: bool| {
+        let secret = kid.repeat(32);
+        let rotation = json!({
+            "new_kid": kid, "new_secret_hex": secret, "grace_ms": 3_600_000, "compromised": compromised,
+        });
+        let body = rotation.to_string();
+        let asked = request(Method::POST, "/v1/admin/rotate-waitpoint-secret");
+        scene.send(asked.header("content-type", "application/json"), body)
+    };
+    assert_eq!(rotate("aa", false).await.status, StatusCode::OK);
+    let (other, in_grace) = waiting(&scene).await;
+    assert_eq!(
+        call(&scene, &path, "x").await.status,
+        StatusCode::ACCEPTED,
+        "its key is in its grace"
+    );
+    assert_eq!(rotate("bb", true).await.status, StatusCode::OK);
+    assert_eq!(call(&scene, &in_grace, "x").await.code(), (403, "invalid_token".into()));
+    assert_eq!(
+        (signals(&scene, &id).await.len(), signals(&scene, &other).await.len()),
+        (1, 0)
+    );
 }

@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod bad_input;
+mod bad_paths;
 mod callbacks;
+mod every_route;
+mod foreign;
 mod idempotency;
 mod info;
 mod roles;

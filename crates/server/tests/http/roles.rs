@@ -9,7 +9,7 @@ use ff_core::fabric::{Fabric, OPERATIONS};
 use ff_core::name::Identity;
 use ff_server::{EXTRAS, Settings};
 
-use crate::scene::{Scene, request};
+use crate::scene::{Scene, filled, request};
 
 /// Who may call what, as it was promised: the least role, or `worker`, `key` (any) or `anyone`.
 const PROMISED: &[(&str, &str)] = &[
@@ -51,19 +51,6 @@ fn may(role: &str, least: &str) -> bool {
         "worker" => role == "worker" || rung(role) >= rung("operator"),
         least => role != "worker" && rung(role) >= rung(least),
     }
-}
-
-/// A path with something in the place of every field.
-fn filled(path: &str) -> String {
-    let uuid = "01999999-0000-7000-8000-000000000000";
-    let value = |part: &str| match part {
-        "{execution_id}" => format!("fp:0:{uuid}"),
-        "{attempt_index}" => "0".to_owned(),
-        part if part.starts_with('{') => uuid.to_owned(),
-        part => part.to_owned(),
-    };
-    let parts: Vec<_> = path.split('/').map(value).collect();
-    format!("/v1{}", parts.join("/"))
 }
 
 /// A body that can be read, for what is refused a worker only once it is: it might have held a lease.

@@ -18,6 +18,8 @@ use tower::ServiceExt;
 /// A server on a store that stands still.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
+    /// Its time passes when it is told to.
+    pub(crate) store: Arc<MemoryBackend>,
     router: Router,
 }
 
@@ -29,6 +31,15 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    pub(crate) async fn of(response: axum::response::Response) -> Self {
+        let (head, body) = response.into_parts();
+        Self {
+            status: head.status,
+            headers: head.headers,
+            body: body.collect().await.unwrap().to_bytes(),
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -53,11 +64,12 @@ impl Scene {
     pub(crate) fn with(settings: Settings) -> Self {
         let counts = PartitionCounts::default();
         let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_800_000_000_000), counts));
-        let engine = Engine::new(store, Arc::new(TokioHost::new()), Config::new(counts));
+        let engine = Engine::new(Arc::clone(&store) as _, Arc::new(TokioHost::new()), Config::new(counts));
         engine.start();
         Self {
             router: ff_server::router(engine.clone(), settings),
             engine,
+            store,
         }
     }
 
@@ -66,13 +78,7 @@ impl Scene {
     }
 
     pub(crate) async fn send(&self, request: Builder, body: impl Into<Body>) -> Answer {
-        let response = self.open(request.body(body.into()).unwrap()).await;
-        let (head, body) = response.into_parts();
-        Answer {
-            status: head.status,
-            headers: head.headers,
-            body: body.collect().await.unwrap().to_bytes(),
-        }
+        Answer::of(self.open(request.body(body.into()).unwrap()).await).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -124,4 +130,17 @@ pub(crate) fn under(fence: &Value, mut command: Value) -> Value {
         .unwrap()
         .extend(fence.as_object().unwrap().clone());
     command
+}
+
+/// A path with something in the place of every field.
+pub(crate) fn filled(path: &str) -> String {
+    let uuid = "01999999-0000-7000-8000-000000000000";
+    let value = |part: &str| match part {
+        "{execution_id}" => format!("fp:0:{uuid}"),
+        "{attempt_index}" => "0".to_owned(),
+        part if part.starts_with('{') => uuid.to_owned(),
+        part => part.to_owned(),
+    };
+    let parts: Vec<_> = path.split('/').map(value).collect();
+    format!("/v1{}", parts.join("/"))
 }

@@ -1,5 +1,6 @@
 //! Engines for tests: over a store in memory or in a file, with time that passes only when told to.
 
+mod luck;
 mod worker;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use ff_engine::{Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
 use ff_valkey_server::Standalone;
 
+pub(crate) use self::luck::Luck;
 pub(crate) use self::worker::{claim, complete_all};
 
 /// When every store in memory begins.
