@@ -185,8 +185,9 @@ mod tests {
                 tokio::time::sleep(UNREAD_MAX / 2).await;
                 client.read_exact(&mut bytes).await.unwrap();
             }
+            client
         };
-        let (written, ()) = tokio::join!(connection.write_all(&[0; 36]), reading);
+        let (written, _client) = tokio::join!(connection.write_all(&[0; 36]), reading);
         written.unwrap();
     }
 }

@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 #![expect(
     clippy::print_stderr,
-    reason = "a run that failed is told by its seed and its figures"
+    clippy::print_stdout,
+    reason = "runs tell their seeds and figures, and a child its answers"
 )]
 
 mod crowd;

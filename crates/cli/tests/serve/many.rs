@@ -78,6 +78,7 @@ impl Used {
 }
 
 /// The sum of all rows of a metric.
+#[expect(clippy::cast_possible_truncation, reason = "a count")]
 fn gauge(server: &Running, name: &str) -> u64 {
     let told = server.ask("GET", "/metrics", "");
     let rows = told.lines().filter(|line| line.split(['{', ' ']).next() == Some(name));

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::json;
 
+use super::{Mark, mark};
 use crate::error::{Code, Rejection};
 
 /// A value that cannot be read, with the way to it.
@@ -105,6 +106,10 @@ impl serde::de::Error for Fault {
     }
 
     fn missing_field(name: &'static str) -> Self {
+        let name = match mark(name) {
+            Mark::Bytes(plain) => plain,
+            Mark::Plain | Mark::Inline => name,
+        };
         Self {
             absent: Some(name),
             ..Fault::new(format!("{name} is missing"))

@@ -277,6 +277,22 @@ fn what_is_offered_is_taken_where_it_is_known_and_not_given() {
 }
 
 #[test]
+fn bytes_that_are_missing_are_called_by_their_name() {
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "it is never read")]
+    struct Sealed {
+        #[serde(rename = "body:bytes")]
+        body: Payload,
+    }
+    let refused = |json: &str| from_request::<Sealed>(json.as_bytes()).unwrap_err().detail;
+    assert_eq!(refused("{}"), "body is missing");
+    assert_eq!(
+        refused(r#"{"bodi":1}"#),
+        "/bodi: there is no such field; is body meant?"
+    );
+}
+
+#[test]
 fn each_item_of_a_list_is_offered_something_of_its_own() {
     let read = |json: &'static str| {
         let mut fields = Fields::of_json(json.as_bytes()).unwrap();

@@ -62,10 +62,10 @@ async fn claimed(scene: &mut Scene) -> Value {
 }
 
 /// A command under the lease of a task.
-fn under(task: &Value, command: Value) -> Value {
-    let mut fields = fence_of(task).as_object().unwrap().clone();
-    fields.extend(command.as_object().unwrap().clone());
-    Value::Object(fields)
+fn under(task: &Value, mut command: Value) -> Value {
+    let fence = fence_of(task).as_object().unwrap().clone();
+    command.as_object_mut().unwrap().extend(fence);
+    command
 }
 
 fn at(task: &Value, rest: &str) -> String {

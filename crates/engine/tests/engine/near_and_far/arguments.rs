@@ -19,8 +19,14 @@ const MADE: [(&str, &[&str]); 5] = [
     ("create_quota_policy", &["quota_policy_id"]),
 ];
 
+/// What need not be there, but then little happens.
+const NEEDED: [&str; 2] = ["members", "payload"];
+
 /// What makes a call one, and would otherwise be said by the client.
 const IDENTITIES: [&str; 2] = ["request_id", "idempotency_key"];
+
+/// What only a member of a flow has.
+const OF_MEMBERS: [&str; 3] = ["depends_on", "edge_group_policy", "parent_fence"];
 
 /// Makes arguments.
 pub(super) struct Arguments<'a> {
@@ -127,13 +133,15 @@ impl Arguments<'_> {
             if is_bytes("_base64") || is_bytes("_type") {
                 continue;
             }
-            if let Some(value) = fact.as_ref().and_then(|fact| fact.get(name)).filter(|_| is_name(name)) {
-                if required.contains(name.as_str()) || self.luck.in_hundred(50) {
-                    fields.insert(name.clone(), value.clone());
-                    continue;
-                }
+            let known = fact.as_ref().and_then(|fact| fact.get(name)).filter(|_| is_name(name));
+            if let Some(value) = known
+                && (required.contains(name.as_str()) || self.luck.in_hundred(50))
+            {
+                fields.insert(name.clone(), value.clone());
+                continue;
             }
-            let frequency = if required.contains(name.as_str()) { 99 } else { 20 };
+            let is_needed = required.contains(name.as_str()) || NEEDED.contains(&name.as_str());
+            let frequency = if is_needed { 99 } else { 10 };
             if self.luck.in_hundred(frequency) {
                 let value = self.field(name, schema, &fields);
                 fields.insert(name.clone(), value);
@@ -141,6 +149,9 @@ impl Arguments<'_> {
         }
         if properties.contains_key("execution_kind") {
             self.name_submission(&mut fields);
+            if !fields.contains_key("flow_id") && self.luck.in_hundred(90) {
+                fields.retain(|name, _| !OF_MEMBERS.contains(&name.as_str()));
+            }
         }
         fields
     }
@@ -172,21 +183,21 @@ impl Arguments<'_> {
     /// A value of a field, whatever stands around it.
     fn plain(&mut self, name: &str, schema: &Value) -> Value {
         let now = START.as_millis();
-        let pick = |luck: &mut Luck, values: &[u64]| json!(luck.of(values).unwrap());
+        let pick = |luck: &mut Luck, values: &[u64]| json!(mostly_first(luck, values).unwrap_or_default());
         match name {
             // Nobody lets time pass while somebody waits.
             "wait_ms" => pick(self.luck, &[0, 0, 0, 0, 0, 30_001]),
-            "limit" => pick(self.luck, &[1, 2, 3, 50, 1_000, 1_001, 0]),
+            "limit" => pick(self.luck, &[50, 1, 2, 3, 1_000, 1_001, 0]),
             "max" => pick(self.luck, &[1, 1, 2, 3, 0, 1_001]),
             "priority" => pick(self.luck, &[0, 1, 9_000, 9_001]),
             "lease_epoch" | "expected_lease_epoch" => pick(self.luck, &[1, 1, 2, 0]),
             "attempt_index" => pick(self.luck, &[0, 0, 1, u64::from(u32::MAX)]),
-            "grant_ttl_ms" => pick(self.luck, &[1, 5_000, 60_000, 60_001, 0]),
-            "lease_ttl_ms" | "ttl_ms" => pick(self.luck, &[1_000, 30_000, 86_400_000, 999, 86_400_001]),
+            "grant_ttl_ms" => pick(self.luck, &[5_000, 1, 60_000, 60_001, 0]),
+            "lease_ttl_ms" | "ttl_ms" => pick(self.luck, &[30_000, 1_000, 86_400_000, 999, 86_400_001]),
             "pct" => pick(self.luck, &[0, 50, 100, 101]),
             "cursor" => self.known.cursor(self.luck).unwrap_or_else(|| json!("garbage")),
             "execution_uuid" => self.uuid(),
-            "new_secret_hex" => json!(["ab".repeat(32), "xy".to_owned()][usize::from(self.luck.in_hundred(20))]),
+            "new_secret_hex" => self.one_of(&[json!("ab".repeat(32)), json!("xy")]),
             "id" | "flow" | "execution" => self.reference(schema),
             "tags" => self.one_of(&[
                 json!({ "team": "a" }),
@@ -241,9 +252,20 @@ impl Arguments<'_> {
         }
     }
 
+    /// One of these, mostly the first.
     fn one_of(&mut self, values: &[Value]) -> Value {
         let values: Vec<&Value> = values.iter().collect();
-        self.luck.of(&values).cloned().unwrap_or_default()
+        mostly_first(self.luck, &values).cloned().unwrap_or_default()
+    }
+}
+
+/// One of these: mostly the first, which is what a sensible caller would say.
+fn mostly_first<T: Copy>(luck: &mut Luck, choices: &[T]) -> Option<T> {
+    let any = luck.of(choices);
+    if luck.in_hundred(75) {
+        choices.first().copied()
+    } else {
+        any
     }
 }
 
@@ -264,7 +286,8 @@ impl Arguments<'_> {
             return constant.clone();
         }
         if let Some(values) = schema["enum"].as_array() {
-            return self.one_of(values);
+            let values: Vec<&Value> = values.iter().collect();
+            return self.luck.of(&values).cloned().unwrap_or_default();
         }
         let choices = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
         if let Some(choices) = choices.filter(|_| schema.get("properties").is_none()) {
@@ -278,7 +301,7 @@ impl Arguments<'_> {
         match kind {
             Some("object") => Value::Object(self.object(schema)),
             Some("array") => {
-                let count = self.luck.of(&[0, 1, 1, 1, 2, 3]).unwrap_or_default();
+                let count = self.luck.of(&[1, 1, 1, 0, 2, 3]).unwrap_or_default();
                 (0..count).map(|_| self.value(&schema["items"])).collect()
             }
             Some("integer") => self.one_of(&[
@@ -314,7 +337,7 @@ impl Arguments<'_> {
             "Namespace" => some(&["default", "default", "default", "default", "other", "no\tway", ""]),
             "ExecutionKind" | "FlowKind" => some(&["job", "job", "a/b?c=d&e#f%2f", "_ours", "no way", "é"]),
             "WorkerId" => some(&["w", "w", "a/b%2f?", &"w".repeat(257)]),
-            "WorkerInstanceId" => some(&["w-1", "w-1", "w-2", "a/b%2f? é#".trim_end_matches('#'), "a+b&c=d"]),
+            "WorkerInstanceId" => some(&["w-1", "w-1", "w-2", "a/b%2f?é#c", "a+b&c=d"]),
             "WaitpointKey" => some(&["k", "k", "k", "l", "no way"]),
             "SignalName" => some(&["go", "go", "callback", ""]),
             "Category" => some(&["transient", "permanent", "timeout", "Wrong"]),
@@ -326,12 +349,12 @@ impl Arguments<'_> {
             "Identity" => some(&["someone", "somebody-else", "no way"]),
             "Kid" => some(&["k1", "k2", "a:b"]),
             "Duration" => {
-                let durations = [0, 1, 1_000, 10_000, 60_000, 3_600_000, u64::MAX];
-                return json!(self.luck.of(&durations).unwrap_or_default());
+                let durations = [10_000, 0, 1, 1_000, 60_000, 3_600_000, u64::MAX];
+                return json!(mostly_first(self.luck, &durations).unwrap_or_default());
             }
             "Timestamp" => {
                 let now = START.as_millis();
-                return json!(self.luck.of(&[0, now, now + 60_000, u64::MAX]).unwrap_or_default());
+                return json!(mostly_first(self.luck, &[now + 60_000, 0, now, u64::MAX]).unwrap_or_default());
             }
             "FrameBound" => some(&["start", "end", "0", "1800000000000-0", "x"]),
             "FrameId" => some(&["0-0", "1800000000000-0", "x"]),
@@ -347,6 +370,7 @@ impl Arguments<'_> {
             }
             "WantedTag" => some(&["team:a", "team", "Team:a", "a:b"]),
             "WaitpointToken" | "SignedGrant" | "SignedCursor" => some(&["garbage", "k1:00"]),
+            "LaneState" => some(&["active", "paused", "draining", "disabled"]),
             "DataRef" => some(&["result", "no way"]),
             other => return self.value(&self.named[other].clone()),
         };

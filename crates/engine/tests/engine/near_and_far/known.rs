@@ -31,8 +31,14 @@ const NAMES: [&str; 21] = [
     "name",
 ];
 
+/// What a worker shows of its lease.
+pub(super) const FENCE: [&str; 3] = ["lease_id", "lease_epoch", "attempt_id"];
+
 /// Facts that are remembered: the last ones.
 const FACTS_MAX: usize = 60;
+
+/// How many of those that will do are thought of.
+const RECENT: usize = 5;
 
 /// Names that were told together.
 type Fact = Map<String, Value>;
@@ -67,11 +73,29 @@ impl Known {
         }
     }
 
+    /// Whether a lease is known that is not over.
+    pub(super) fn has_lease(&self) -> bool {
+        self.facts
+            .iter()
+            .any(|fact| FENCE.iter().all(|name| fact.contains_key(*name)))
+    }
+
+    /// A lease is over: what was told with it is still there.
+    pub(super) fn forget_lease(&mut self, lease_id: Option<&Value>) {
+        let of_lease = self
+            .facts
+            .iter_mut()
+            .filter(|fact| lease_id.is_some() && fact.get("lease_id") == lease_id);
+        of_lease.for_each(|fact| FENCE.iter().for_each(|name| drop(fact.remove(*name))));
+    }
+
     /// Something that has all these names, or as many as anything has.
     pub(super) fn fact(&self, wanted: &BTreeSet<&str>, luck: &mut Luck) -> Option<&Fact> {
         let count = |fact: &Fact| wanted.iter().filter(|name| fact.contains_key(**name)).count();
         let most = self.facts.iter().map(count).max().filter(|most| *most > 0)?;
-        let best: Vec<&Fact> = self.facts.iter().filter(|fact| count(fact) == most).collect();
+        // What was told long ago may be over.
+        let best = self.facts.iter().rev().filter(|fact| count(fact) == most);
+        let best: Vec<&Fact> = best.take(RECENT).collect();
         luck.of(&best)
     }
 

@@ -12,28 +12,28 @@ use std::collections::BTreeMap;
 use ff_core::caller::{Caller, Role};
 use ff_core::command::lease::Holder;
 use ff_core::error::Rejection;
-use ff_core::fabric::{OPERATIONS, Operation, Reply, Result, Transport};
+use ff_core::fabric::{OPERATIONS, Operation, Reply, Result, Transport, op};
 use ff_core::name::{Identity, Namespace};
 use ff_core::record::Actor;
-use ff_core::schema::{Interface, interface};
+use ff_core::schema::{Interface, Shape, interface};
 use ff_core::time::Duration;
 use ff_core::wire::Fields;
 use ff_fabric_suite::Harness;
 use ff_sdk::Client;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::arguments::Arguments;
-use self::known::Known;
+use self::known::{FENCE, Known};
 use crate::suite_http::served;
 use crate::support::{EngineHarness, Luck};
 
 /// The variable that asks for more seeds than a run of every test has.
 const SEEDS: &str = "FF_TEST_NEAR_AND_FAR_SEEDS";
-const SEEDS_USUAL: u64 = 30;
-const CALLS: usize = 250;
+const SEEDS_USUAL: u64 = 25;
+const CALLS: usize = 400;
 
 /// Operations that are called more often, because others need what they make.
-const OFTEN: [(&str, usize); 12] = [
+const OFTEN: [(&str, usize); 13] = [
     ("create_execution", 14),
     ("claim", 14),
     ("claim_for_worker", 4),
@@ -41,12 +41,16 @@ const OFTEN: [(&str, usize); 12] = [
     ("create_flow", 3),
     ("create_flow_graph", 3),
     ("stage_dependency_edge", 3),
-    ("suspend", 6),
+    ("suspend", 8),
+    ("resume_execution", 2),
     ("create_pending_waitpoint", 3),
     ("deliver_signal", 4),
     ("append_frame", 3),
     ("create_budget", 2),
 ];
+
+/// Operations that end a lease.
+const FINISHING: [&str; 6] = ["complete", "fail", "release", "delay", "wait_children", "suspend"];
 
 /// What an answer is: the same from near and from afar.
 #[derive(Debug, PartialEq)]
@@ -57,6 +61,12 @@ enum Told {
 }
 
 impl Told {
+    fn says_the_lease_is_over(&self) -> bool {
+        use ff_core::error::Code::{ExecutionNotActive, LeaseExpired, LeaseRevoked, StaleLease};
+        let over = [ExecutionNotActive, LeaseExpired, LeaseRevoked, StaleLease];
+        matches!(self, Told::Refused(refused) if over.contains(&refused.code))
+    }
+
     fn of(answer: Result<Reply>) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match answer {
@@ -99,7 +109,7 @@ impl Pair {
     async fn call(&self, who: usize, held: Option<Holder>, operation: &'static Operation, json: &[u8]) -> (Told, Told) {
         let (caller, client) = &self.callers[who];
         let mut caller = caller.clone();
-        caller.held = held.clone();
+        caller.held = held;
         let near = self.near.engine.acting_as(caller.clone());
         let near = async {
             // A caller of this process cannot say what a command does not know: it is refused for its role first. And it says
@@ -137,14 +147,18 @@ async fn compare(seed: u64, interface: &Interface, tally: &mut Tally) -> std::re
         })
         .collect();
     for position in 0..CALLS {
-        let (operation, shape) = &interface.operations[luck.of(&weighted).unwrap()];
+        let (mut operation, mut shape) = picked(interface, luck.of(&weighted).unwrap());
+        if shape.takes["properties"]["lease_id"].is_object() && !known.has_lease() && luck.in_hundred(90) {
+            let claim = OPERATIONS.iter().position(|known| known.name == op::claim.name);
+            (operation, shape) = picked(interface, claim.unwrap());
+        }
         let fields = Arguments {
             named: &interface.named,
             known: &known,
             luck: &mut luck,
         }
         .for_call(operation, &shape.takes);
-        let who = if luck.in_hundred(85) {
+        let who = if luck.in_hundred(90) {
             0
         } else {
             usize::try_from(luck.below(5)).unwrap()
@@ -162,27 +176,36 @@ async fn compare(seed: u64, interface: &Interface, tally: &mut Tally) -> std::re
             Told::Refused(_) => counts.1 += 1,
             Told::Nothing | Told::Bytes(..) => counts.0 += 1,
         }
-        match near {
-            Told::Bytes(_, text) => known.learn(&fields, &serde_json::from_str(&text).unwrap_or_default()),
+        match &near {
+            Told::Bytes(_, text) => known.learn(&fields, &serde_json::from_str(text).unwrap_or_default()),
             Told::Nothing => known.learn(&fields, &Value::Null),
             Told::Refused(_) => {}
         }
-        if luck.in_hundred(25) {
-            let by = luck.of(&[1, 5, 1_000, 5_000, 12_000, 40_000]).unwrap();
+        if FINISHING.contains(&operation.name) || near.says_the_lease_is_over() {
+            known.forget_lease(fields.get("lease_id"));
+        }
+        if luck.in_hundred(20) {
+            let by = luck.of(&[1, 1, 5, 5, 1_000, 1_000, 5_000, 12_000, 40_000]).unwrap();
             pair.advance(Duration::from_millis(by)).await;
         }
     }
     Ok(())
 }
 
+fn picked(interface: &Interface, at: usize) -> (&'static Operation, &Shape) {
+    let (operation, shape) = &interface.operations[at];
+    (operation, shape)
+}
+
 /// Some lease that was handed out.
 fn held(known: &Known, luck: &mut Luck) -> Option<Holder> {
-    let fact = known.fact(&["execution_id", "lease_id", "lease_epoch", "attempt_id"].into(), luck)?;
-    let holder: Map<String, Value> = ["execution_id", "lease_id", "lease_epoch", "attempt_id"]
-        .into_iter()
-        .filter_map(|name| Some((name.to_owned(), fact.get(name)?.clone())))
-        .collect();
-    ff_core::wire::from_request(Value::Object(holder).to_string().as_bytes()).ok()
+    let names = [FENCE.as_slice(), &["execution_id"]].concat();
+    let fact = known.fact(&names.iter().copied().collect(), luck)?;
+    let named = names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), fact.get(*name)?.clone())));
+    let holder = Value::Object(named.collect());
+    ff_core::wire::from_request(holder.to_string().as_bytes()).ok()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
