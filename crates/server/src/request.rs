@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use ff_core::caller::Caller;
 use ff_core::command::lease::Holder;
 use ff_core::error::{Code, Rejection};
-use ff_core::fabric::{Access, Body, Fabric, Method, Operation, path_fields};
+use ff_core::fabric::{Access, Body, Fabric, Method, Operation, op, path_fields};
 use ff_core::limits::WAIT_MAX;
 use ff_core::name::ContentType;
 use ff_core::payload::Payload;
@@ -177,9 +177,10 @@ impl Asked {
         Ok(fields)
     }
 
-    /// What does not say whose it is belongs to the namespace of the key.
+    /// What does not say whose it is belongs to the namespace of the key. A key that names none is one for all of them.
     pub(crate) fn offer_namespace(&self, fields: &mut Fields<'_>) {
-        if let Some(namespace) = &self.caller.namespace {
+        let namespace = self.caller.namespace.as_ref();
+        if let Some(namespace) = namespace.filter(|_| self.shape.name != op::create_key.name) {
             fields.offer_to_all("namespace", namespace.as_str());
         }
     }

@@ -1,7 +1,10 @@
-//! The same random calls on a store in memory and on a real one: what a caller can observe is the same.
+//! The same random calls on a store in memory and on a real one, in this process and through HTTP: what a caller can observe is
+//! the same.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
+use ff_core::caller::Caller;
 use ff_core::command::claim::{Claim, Task};
 use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
 use ff_core::command::flow::{CancelFlow, ReplayExecution};
@@ -21,6 +24,7 @@ use ff_fabric_suite::Harness;
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::suite_http::served;
 use crate::support::{EngineHarness, Luck};
 
 const SEEDS: u64 = 20;
@@ -32,6 +36,8 @@ const HOME: u16 = 7;
 /// One engine with what its callers know.
 struct Side {
     harness: EngineHarness,
+    /// How they reach it.
+    fabric: Arc<dyn Fabric>,
     /// Everything lives in one partition.
     at_home: bool,
     tasks: Vec<Task>,
@@ -101,6 +107,7 @@ fn pick(luck: &mut Luck, number: u64) -> Step {
 impl Side {
     fn new(harness: EngineHarness, at_home: bool) -> Self {
         Self {
+            fabric: harness.fabric(),
             harness,
             at_home,
             tasks: Vec::new(),
@@ -109,9 +116,17 @@ impl Side {
         }
     }
 
+    /// The same, whose callers go through a client and a server.
+    fn afar(harness: EngineHarness) -> Self {
+        Self {
+            fabric: Arc::new(served(&harness.engine, Caller::local())),
+            ..Self::new(harness, false)
+        }
+    }
+
     /// Does one step and tells what came of it, without what is random or the clock's.
     async fn act(&mut self, step: Step) -> String {
-        let engine = self.harness.engine.clone();
+        let engine = Arc::clone(&self.fabric);
         let task = |position: usize| self.tasks.get(position % self.tasks.len().max(1)).cloned();
         let execution = |position: usize| self.known.get(position % self.known.len().max(1)).copied();
         let nothing = || "nothing to do it to".to_owned();
@@ -263,7 +278,7 @@ impl Side {
 
     /// Everything a reader sees, without what is random or the clock's.
     async fn seen(&self) -> Vec<String> {
-        let engine = &self.harness.engine;
+        let engine = &self.fabric;
         let mut seen = Vec::new();
         for id in &self.known {
             let view = engine.get_execution(*id).await;
@@ -358,21 +373,27 @@ fn claim() -> Claim {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_calls_are_answered_the_same_in_memory_and_in_a_file() {
     for seed in 0..SEEDS {
-        compare(seed, EngineHarness::sqlite(|_| ()), false).await;
+        compare(seed, Side::new(EngineHarness::sqlite(|_| ()), false)).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_calls_are_answered_the_same_in_memory_and_on_valkey() {
     for seed in 0..SEEDS {
-        compare(seed, EngineHarness::valkey(|_| ()).await, true).await;
+        compare(seed, Side::new(EngineHarness::valkey(|_| ()).await, true)).await;
     }
 }
 
-async fn compare(seed: u64, other: EngineHarness, at_home: bool) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_calls_are_answered_the_same_in_this_process_and_through_http() {
+    for seed in 0..SEEDS {
+        compare(seed, Side::afar(EngineHarness::memory(|_| ()))).await;
+    }
+}
+
+async fn compare(seed: u64, mut other: Side) {
     let mut luck = Luck(seed);
-    let mut memory = Side::new(EngineHarness::memory(|_| ()), at_home);
-    let mut other = Side::new(other, at_home);
+    let mut memory = Side::new(EngineHarness::memory(|_| ()), other.at_home);
     let mut number = 0;
     for position in 0..STEPS {
         number += 1;

@@ -9,7 +9,6 @@ mod differential;
 mod flows;
 mod idle;
 mod metrics;
-mod near_and_far;
 mod ops;
 mod prompt;
 mod pump;

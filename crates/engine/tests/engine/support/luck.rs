@@ -18,9 +18,4 @@ impl Luck {
         let end = u64::try_from(choices.len()).unwrap();
         (end > 0).then(|| choices[usize::try_from(self.below(end)).unwrap()])
     }
-
-    /// True in so many of a hundred cases.
-    pub(crate) fn in_hundred(&mut self, cases: u64) -> bool {
-        self.below(100) < cases
-    }
 }
