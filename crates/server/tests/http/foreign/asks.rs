@@ -292,6 +292,9 @@ pub(super) fn creates(things: &Things) -> Vec<Ask> {
             "/quotas",
             json!({ "max_concurrent": 100, "quota_policy_id": things.quota_policy_id }),
         ),
-        create("/admin/keys", json!({ "name": "a-key", "role": "reader" })),
+        create(
+            "/admin/keys",
+            json!({ "name": "a-key", "role": "reader", "namespace": "b" }),
+        ),
     ]
 }

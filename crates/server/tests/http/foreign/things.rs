@@ -143,7 +143,7 @@ impl Things {
         world.post(&at(&ended, "/lease/complete"), result).await;
 
         submitted(world, "open", json!({})).await;
-        let key = json!({ "name": "a-key", "role": "reader" });
+        let key = json!({ "name": "a-key", "role": "reader", "namespace": "a" });
         world.post("/v1/admin/keys", key).await;
         submitted(world, "grants", json!({})).await;
         let claim = json!({ "worker_instance_id": "me-1", "lane": "grants", "grant_ttl_ms": 60_000 });
