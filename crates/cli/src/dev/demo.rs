@@ -75,8 +75,8 @@ pub(crate) fn invite(address: SocketAddr) {
         "
 Listening on http://{address}. Your turn:
 
-  curl -s http://{address}/v1/executions -d '{{\"execution_kind\":\"hello\",\"lane_id\":\"demo\",\"input\":{{\"words\":2}}}}'
-  curl -s http://{address}/v1/executions/EXECUTION_ID        (percent-encode the id's braces: %7Bfp:N%7D:...)
+  curl -s http://{address}/v1/executions -H 'content-type: application/json' -d '{{\"execution_kind\":\"hello\",\"lane_id\":\"demo\",\"input\":{{\"words\":2}}}}'
+  curl -s http://{address}/v1/executions/EXECUTION_ID        (without its braces: fp:N:...)
   curl -sN http://{address}/v1/events
 
 Or be the worker of another lane: submit without \"lane_id\", then
