@@ -83,7 +83,7 @@ Or be the worker of another lane: submit without \"lane_id\", then
 
   curl -s http://{address}/v1/workers/me/claim -H 'content-type: application/json' -d '{{\"worker_instance_id\":\"me-1\"}}'
   curl -s http://{address}/v1/grants/redeem -H 'content-type: application/json' -d '{{\"grant\":\"GRANT\",\"worker_id\":\"me\",\"worker_instance_id\":\"me-1\"}}'
-  curl -s http://{address}/v1/executions/EXECUTION_ID/lease/complete \\
+  curl -s http://{address}/v1/executions/EXECUTION_ID/lease/complete -H 'content-type: application/json' \\
        -d '{{\"lease_id\":\"...\",\"lease_epoch\":1,\"attempt_id\":\"...\",\"result\":{{\"ok\":true}}}}'
 
 Press Ctrl-C to stop."
