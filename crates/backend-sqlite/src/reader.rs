@@ -1,12 +1,12 @@
 //! Connections that read beside the writer. Each call sees the store at one moment.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use ff_backend::{Error, Result};
 use rusqlite::Connection;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use crate::error::store_error;
@@ -16,24 +16,70 @@ type Job = Box<dyn FnOnce(&Connection) + Send>;
 /// Threads that answer reads, each with its own connection.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    jobs: Option<Sender<Job>>,
+    line: Arc<Line>,
     threads: Vec<JoinHandle<()>>,
+}
+
+/// Jobs that wait for a thread. One job wakes one thread.
+#[derive(Default)]
+struct Line {
+    waiting: Mutex<Waiting>,
+    grew: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
+impl Line {
+    fn push(&self, job: Job) {
+        self.waiting().jobs.push_back(job);
+        self.grew.notify_one();
+    }
+
+    /// The next job, when there is one; `None` once the store is closed and nobody waits any more.
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.waiting();
+        loop {
+            match waiting.jobs.pop_front() {
+                None if waiting.closed => return None,
+                None => waiting = self.grew.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+                job => return job,
+            }
+        }
+    }
+
+    fn close(&self) {
+        self.waiting().closed = true;
+        self.grew.notify_all();
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Line").finish_non_exhaustive()
+    }
 }
 
 impl Readers {
     /// Starts a thread per connection.
     pub(crate) fn start(connections: Vec<Connection>) -> std::io::Result<Self> {
-        let (jobs, waiting) = channel();
-        let waiting = Arc::new(Mutex::new(waiting));
+        let line = Arc::<Line>::default();
         let threads = connections.into_iter().map(|connection| {
-            let waiting = Arc::clone(&waiting);
+            let line = Arc::clone(&line);
             std::thread::Builder::new()
                 .name("ff-sqlite-reader".to_owned())
-                .spawn(move || run(&connection, &waiting))
+                .spawn(move || run(&connection, &line))
         });
         Ok(Self {
             threads: threads.collect::<std::io::Result<_>>()?,
-            jobs: Some(jobs),
+            line,
         })
     }
 
@@ -43,13 +89,12 @@ impl Readers {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
+        self.line.push(Box::new(move |connection| {
             // Nobody waiting any more is no error: the caller was dropped.
             let _ = reply.send(at_one_moment(connection, work).map_err(|error| store_error(&error)));
-        });
-        let closed = || Error::Unavailable("the store is closed".to_owned());
-        self.jobs.as_ref().ok_or_else(closed)?.send(job).map_err(|_| closed())?;
-        answer.await.unwrap_or_else(|_| Err(closed()))
+        }));
+        let failed = |_| Err(Error::Unavailable("the read failed".to_owned()));
+        answer.await.unwrap_or_else(failed)
     }
 }
 
@@ -63,20 +108,16 @@ fn at_one_moment<T>(
     Ok(answer)
 }
 
-fn run(connection: &Connection, waiting: &Mutex<Receiver<Job>>) {
-    loop {
-        let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        match job {
-            // Dropping the job tells its caller that it failed; the thread goes on for the others.
-            Ok(job) => drop(catch_unwind(AssertUnwindSafe(|| job(connection)))),
-            Err(_) => return,
-        }
+fn run(connection: &Connection, line: &Line) {
+    while let Some(job) = line.next() {
+        // Dropping the job tells its caller that it failed; the thread goes on for the others.
+        drop(catch_unwind(AssertUnwindSafe(|| job(connection))));
     }
 }
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.line.close();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

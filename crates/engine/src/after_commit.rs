@@ -16,7 +16,7 @@ pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot:
     let partition = transaction.partition;
     for put in &transaction.puts {
         if let Record::Execution(execution) = &put.record {
-            count_end(engine, execution, snapshot);
+            note_end(engine, execution, snapshot);
             wake_claims(engine, execution);
             remember(engine, execution, version_of(put, transaction), snapshot);
         }
@@ -42,12 +42,14 @@ pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot:
     }
 }
 
-fn count_end(engine: &Engine, execution: &Execution, snapshot: &Snapshot) {
+/// Counts an end, and tells who waits for it here.
+fn note_end(engine: &Engine, execution: &Execution, snapshot: &Snapshot) {
     let before = snapshot.execution(&RecordKey::Execution(execution.id));
     if execution.is_terminal() && !before.is_some_and(Execution::is_terminal) {
         let definition = &execution.definition;
         let lane = (definition.namespace.clone(), definition.lane.clone());
         engine.shared.throughput.count(lane, engine.host().elapsed());
+        engine.shared.ends.tell(execution);
     }
 }
 

@@ -19,6 +19,7 @@ use uuid::Uuid;
 use crate::config::Config;
 use crate::directory::Directory;
 use crate::due_soon::DueSoon;
+use crate::ends::Ends;
 use crate::host::Host;
 use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) directory: Directory,
     /// Woken when a stream grew or ended.
     pub(crate) streams: Waiters<AttemptRef>,
+    /// Told what this process ended.
+    pub(crate) ends: Ends,
     /// Woken when the feed of a partition grew.
     pub(crate) feeds: Waiters<Partition>,
     /// Tells which of these missed a hint.
@@ -279,6 +282,7 @@ impl Engine {
                 due_soon: DueSoon::default(),
                 directory: Directory::default(),
                 streams: Waiters::default(),
+                ends: Ends::default(),
                 feeds: Waiters::default(),
                 last_marks: LastMarks::default(),
                 feed_hub: FeedHub::default(),

@@ -16,7 +16,7 @@
 //! | `lease_cache`, `record_locks`, `due_soon` | leases this process has seen, one operation at a time per record, what to look at soon |
 //! | `directory/` | small shared state: lanes, keys, workers |
 //! | `snapshots` | decisions that take more than one read |
-//! | `waiters`, `paging` | waiting for one thing; cursors as callers carry them |
+//! | `waiters`, `ends`, `paging` | waiting for one thing, and for its end; cursors as callers carry them |
 //! | `metrics/` | what is counted, and how it is scraped |
 //! | `lifecycle` | what runs in the background, and its end |
 //! | `host` | time, luck and background tasks, which a simulation replaces |
@@ -27,6 +27,7 @@ mod clock;
 mod config;
 mod directory;
 mod due_soon;
+mod ends;
 mod engine;
 mod fabric;
 mod fault;

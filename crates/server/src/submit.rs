@@ -10,7 +10,7 @@ use ff_core::id::ExecutionId;
 use ff_core::record::Tags;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
-use ff_core::view::{GetResult, WaitForEnd};
+use ff_core::view::GetResult;
 use ff_core::wire::{self, Fields, Unknown, is_json, read};
 
 use crate::answer::{REPLAYED, answer, raw};
@@ -116,24 +116,18 @@ async fn ended(fabric: &dyn Fabric, id: ExecutionId, wait: Duration) -> Option<R
     if wait == Duration::ZERO {
         return None;
     }
-    let state = fabric
-        .wait_for_end(On::new(id, WaitForEnd { wait }))
-        .await
-        .ok()?
-        .public_state;
-    if !state.is_terminal() {
-        return None;
+    let refused = match fabric.get_result(On::new(id, GetResult { wait })).await {
+        Ok(result) => return Some(raw(result)),
+        Err(refused) => refused,
+    };
+    let state = refused.fields.get("public_state").cloned();
+    let state: PublicState =
+        serde_json::from_value(state.filter(|_| refused.code == Code::ResultNotAvailable)?).ok()?;
+    if state == PublicState::Completed {
+        return Some(StatusCode::NO_CONTENT.into_response());
     }
-    Some(match fabric.get_result(On::new(id, GetResult::default())).await {
-        Ok(result) => raw(result),
-        Err(refused) if refused.code == Code::ResultNotAvailable && state == PublicState::Completed => {
-            StatusCode::NO_CONTENT.into_response()
-        }
-        Err(refused) if refused.code == Code::ResultNotAvailable => {
-            Problem::from(without_result(fabric, id, state).await).into_response()
-        }
-        Err(refused) => Problem::from(refused).into_response(),
-    })
+    state.is_terminal().then_some(())?;
+    Some(Problem::from(without_result(fabric, id, state).await).into_response())
 }
 
 /// How an execution ended that was no success.

@@ -8,22 +8,23 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::{Fabric, On, Operation, Reply, Result, Transport};
+use ff_core::fabric::{Fabric, Operation, Reply, Result, Transport};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
-use ff_core::state::PublicState;
-use ff_core::view::WaitForEnd;
 use ff_engine::Engine;
 use ff_sdk::Client;
+use ff_sdk::client::Waited;
 use ff_server::{Server, Settings, serve};
 
 use super::load::{Loop, Workers};
 use super::measured::Measured;
-use super::throughput::{Arguments, median, report, round};
+use super::throughput::{Arguments, median, report, report_usage, round};
 use crate::say;
 
 /// Callers that wait for a result at the same time.
 const IN_FLIGHT: usize = 16;
+/// How long each of them does.
+const PATIENCE: ff_core::time::Duration = ff_core::time::Duration::from_secs(30);
 /// Results they wait for, all together.
 const WAITS: usize = 4_000;
 
@@ -45,8 +46,7 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
             report(&round, None, arguments.tasks);
             let calls = client.calls.load(Ordering::Relaxed) - before;
             if calls > 0 {
-                let each = calls as f64 / arguments.tasks as f64;
-                say::line(format_args!("    {each:.3} calls through HTTP per task"));
+                say_calls(calls, arguments.tasks);
             }
             rates.push(round.rate(arguments.tasks));
         }
@@ -54,15 +54,26 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
     }
     let ratio = 100.0 * median(&mut ratios);
     say::line(format_args!("  median: {ratio:.1} % of the rate in process"));
-    let mut waits = waits(&far, arguments).await?;
+    say::line(format_args!(" through HTTP, one by one, {IN_FLIGHT} in flight"));
+    let (before, calls) = (measured.usage().await?, client.calls.load(Ordering::Relaxed));
+    let mut waits = waits(&client, arguments).await?;
+    let calls = client.calls.load(Ordering::Relaxed) - calls + WAITS as u64;
+    let used = measured.usage().await?.since(before);
     waits.sort();
     let at = |share: usize| waits.get(waits.len() * share / 100).copied().unwrap_or_default();
     say::line(format_args!(
-        "  submit to result, {IN_FLIGHT} in flight: p50 {:.2} ms, p99 {:.2} ms",
+        "  submit to result: p50 {:.2} ms, p99 {:.2} ms",
         at(50).as_secs_f64() * 1e3,
         at(99).as_secs_f64() * 1e3
     ));
+    report_usage(&used, WAITS);
+    say_calls(calls, WAITS);
     Ok(())
+}
+
+fn say_calls(calls: u64, tasks: usize) {
+    let each = calls as f64 / tasks as f64;
+    say::line(format_args!("    {each:.3} calls through HTTP per task"));
 }
 
 /// A client that counts its calls.
@@ -89,10 +100,11 @@ async fn served(engine: &Engine) -> anyhow::Result<Client> {
 }
 
 /// How long each of many callers waited from its submission to the end of its task.
-async fn waits(fabric: &Arc<dyn Fabric>, arguments: &Arguments) -> anyhow::Result<Vec<Duration>> {
-    let workers = Workers::start(fabric, Loop::Exchange, arguments.load, WAITS);
-    let callers =
-        (0..IN_FLIGHT).map(|_| tokio::spawn(ask(Arc::clone(fabric), WAITS / IN_FLIGHT, arguments.load.payload)));
+async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<Vec<Duration>> {
+    let fabric: Arc<dyn Fabric> = Arc::clone(client) as Arc<dyn Fabric>;
+    let workers = Workers::start(&fabric, Loop::Exchange, arguments.load, WAITS);
+    let ask = || ask(client.client.clone(), WAITS / IN_FLIGHT, arguments.load.payload);
+    let callers = (0..IN_FLIGHT).map(|_| tokio::spawn(ask()));
     let mut waits = Vec::with_capacity(WAITS);
     for caller in callers.collect::<Vec<_>>() {
         waits.extend(caller.await??);
@@ -101,18 +113,13 @@ async fn waits(fabric: &Arc<dyn Fabric>, arguments: &Arguments) -> anyhow::Resul
     Ok(waits)
 }
 
-async fn ask(fabric: Arc<dyn Fabric>, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {
-    let input = Payload::binary(vec![7; payload]);
+async fn ask(client: Client, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {
+    let command = CreateExecution::new(ExecutionKind::parse("bench")?, Payload::binary(vec![7; payload]));
     let mut waits = Vec::with_capacity(times);
     for _ in 0..times {
         let started = Instant::now();
-        let command = CreateExecution::new(ExecutionKind::parse("bench")?, input.clone());
-        let id = fabric.create_execution(command).await?.execution_id();
-        let wait = WaitForEnd {
-            wait: ff_core::time::Duration::from_secs(30),
-        };
-        let state = fabric.wait_for_end(On::new(id, wait)).await?.public_state;
-        anyhow::ensure!(state == PublicState::Completed, "{id} is {state:?}");
+        let waited = client.submit_and_wait(&command, PATIENCE).await?;
+        anyhow::ensure!(matches!(waited, Waited::Completed(_)), "{waited:?}");
         waits.push(started.elapsed());
     }
     Ok(waits)

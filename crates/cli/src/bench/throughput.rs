@@ -157,7 +157,6 @@ async fn submit_share(fabric: Arc<dyn Fabric>, tasks: usize, payload: usize) -> 
 
 /// Prints a round; `bare`: how many tasks a second went through a bare list before it.
 pub(super) fn report(round: &Round, bare: Option<f64>, tasks: usize) {
-    let tasks_done = tasks as f64;
     let rate = round.rate(tasks);
     say::line(format_args!("  {rate:.0} tasks/s, each delivered exactly once"));
     if let Some(bare) = bare {
@@ -166,7 +165,11 @@ pub(super) fn report(round: &Round, bare: Option<f64>, tasks: usize) {
             "    {ratio:.1} % of a bare list on the same server ({bare:.0}/s)"
         ));
     }
-    let used = &round.used;
+    report_usage(&round.used, tasks);
+}
+
+pub(super) fn report_usage(used: &Usage, tasks: usize) {
+    let tasks_done = tasks as f64;
     let each = |duration: Duration| duration.as_secs_f64() * 1e6 / tasks_done;
     let mut line = format!(
         "    per task: {:.3} store calls, {:.1} µs of our CPU",

@@ -106,6 +106,12 @@ impl KeyRing {
         key.is_some_and(|key| seal.has_mac(&message.mac(&key.secret)))
     }
 
+    /// Covers bytes under the key of the seal that vouches for them, or uncovers them. `false`: the ring does not have that key.
+    pub fn cover(&self, seal: &Seal, bytes: &mut [u8]) -> bool {
+        let key = self.keys.get(seal.kid());
+        key.map(|key| seal.cover(&key.secret, bytes)).is_some()
+    }
+
     /// Compares this stored ring with the `configured` one.
     pub fn reconcile(&self, configured: &KeyRing) -> Reconciled {
         if self.current == configured.current && self.current_key() == configured.current_key() {

@@ -12,6 +12,11 @@ use crate::digest::write_parts;
 use crate::hex;
 use crate::name::Kid;
 
+/// What covers of sealed bytes are made from.
+const COVER_INFO: &[u8] = b"flowfabric cover v1";
+/// Bytes that HKDF-SHA256 makes at once.
+const COVER_BLOCK: usize = 255 * 32;
+
 /// What a seal is for; each purpose has a key of its own, so a seal for one is worth nothing for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -85,6 +90,20 @@ impl Seal {
     /// The code as 64 hex digits, for whoever may hold the sealed thing.
     pub fn expose_mac_hex(&self) -> String {
         hex::encode(&self.mac)
+    }
+
+    /// Covers the bytes this seal vouches for, or uncovers them. They are mixed with bytes that only who has the key can make, and
+    /// that are others for every seal: the code over the plain bytes is the nonce.
+    pub(super) fn cover(&self, secret: &Secret, bytes: &mut [u8]) {
+        let hkdf = Hkdf::<Sha256>::new(None, secret.expose());
+        for (block, number) in bytes.chunks_mut(COVER_BLOCK).zip(0_u64..) {
+            let mut mask = vec![0; block.len()];
+            hkdf.expand_multi_info(&[COVER_INFO, &self.mac, &number.to_be_bytes()], &mut mask)
+                .expect("HKDF-SHA256 expands to a block");
+            for (byte, mask) in block.iter_mut().zip(mask) {
+                *byte ^= mask;
+            }
+        }
     }
 
     pub(super) fn has_mac(&self, mac: &[u8; 32]) -> bool {

@@ -1,4 +1,5 @@
-//! Signed bytes as one text: `<kid>.<payload>.<mac>`, each in hex, so that it travels in URLs and headers as it is.
+//! Signed bytes as one text: `<kid>.<payload>.<mac>`, each in hex, so that it travels in URLs and headers as it is. Whoever holds
+//! it cannot read the payload: a position in the feeds would tell a tenant how much happens to the others.
 
 use crate::hex;
 use crate::keyring::{KeyRing, Message, Purpose, Seal};
@@ -21,17 +22,19 @@ impl Label<'_> {
     }
 }
 
-/// `payload` in clear, signed together with its label.
-pub(super) fn close(ring: &KeyRing, label: Label<'_>, payload: &[u8]) -> String {
-    let seal = ring.sign(&label.message(payload));
-    let (kid, payload) = (hex::encode(seal.kid().as_str().as_bytes()), hex::encode(payload));
+/// `payload`, signed together with its label and covered.
+pub(super) fn close(ring: &KeyRing, label: Label<'_>, mut payload: Vec<u8>) -> String {
+    let seal = ring.sign(&label.message(&payload));
+    ring.cover(&seal, &mut payload);
+    let (kid, payload) = (hex::encode(seal.kid().as_str().as_bytes()), hex::encode(&payload));
     format!("{kid}.{payload}.{}", seal.expose_mac_hex())
 }
 
 /// The payload, if `text` is an envelope that was closed under this label by a key valid at `now`.
 pub(super) fn open(text: &str, ring: &KeyRing, label: Label<'_>, now: Timestamp) -> Option<Vec<u8>> {
-    let (payload, seal) = parse(text)?;
-    ring.verify(&label.message(&payload), &seal, now).then_some(payload)
+    let (mut payload, seal) = parse(text)?;
+    let is_ours = ring.cover(&seal, &mut payload) && ring.verify(&label.message(&payload), &seal, now);
+    is_ours.then_some(payload)
 }
 
 /// The key an envelope claims to be signed with.

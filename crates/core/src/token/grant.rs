@@ -76,7 +76,7 @@ impl SignedGrant {
     /// Signs `claims` under the current key.
     pub fn mint(ring: &KeyRing, claims: &GrantClaims) -> Self {
         let payload = serde_json::to_vec(claims).expect("claims are strings, a number and a flag");
-        Self(envelope::close(ring, LABEL, &payload))
+        Self(envelope::close(ring, LABEL, payload))
     }
 
     /// What the grant says, if it is genuine, `holder`'s and not expired at `now`.

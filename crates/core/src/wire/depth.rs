@@ -13,13 +13,11 @@ pub(super) fn check(json: &str) -> Result<(), Fault> {
 
 /// Whether JSON nests no deeper than it may.
 pub(super) fn fits(json: &[u8]) -> bool {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for byte in json {
+    let (mut depth, mut rest) = (0_usize, json);
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
+            b'"' => rest = after_string(rest),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
@@ -29,6 +27,18 @@ pub(super) fn fits(json: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// What follows the string that `json` begins inside of. Payloads are long strings.
+fn after_string(mut json: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', json) {
+        let escape = usize::from(json[at] == b'\\');
+        json = json.get(at + 1 + escape..).unwrap_or_default();
+        if escape == 0 {
+            return json;
+        }
+    }
+    &[]
 }
 
 #[cfg(test)]
@@ -45,6 +55,9 @@ mod tests {
         );
         let brackets = "[".repeat(JSON_DEPTH_MAX + 1);
         assert!(check(&format!(r#"{{"a":"\"{brackets}"}}"#)).is_ok());
+        assert!(check(&format!(r#"["a\\","{brackets}"]"#)).is_ok());
+        assert!(check(&format!(r#"["a\\",{brackets}]"#)).is_err());
+        assert!(check(r#"{"a":"\"#).is_ok(), "not ours to refuse");
         assert!(check(&"[]".repeat(JSON_DEPTH_MAX + 1)).is_ok());
     }
 }

@@ -63,9 +63,10 @@ pub(crate) async fn exchange(engine: &Engine, mut command: Exchange) -> Result<E
         check_claimant(engine, claim).await?;
     }
     let any_reports = !reports.is_empty();
+    // In boxes of their own: all of them at once would be a block that no allocator has at hand.
     let applied = reports
         .into_iter()
-        .map(|(id, reports)| apply_reports(engine, id, reports));
+        .map(|(id, reports)| Box::pin(apply_reports(engine, id, reports)));
     let mut answers = Answers::default();
     join_all(applied)
         .await

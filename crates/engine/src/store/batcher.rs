@@ -57,7 +57,10 @@ impl<Q: Send + 'static, A: Send + 'static> Batcher<Q, A> {
     }
 
     async fn run(self: Arc<Self>) {
-        while let Some(batch) = self.next_batch() {
+        loop {
+            // Whoever is about to ask as well gets a turn first: that costs nothing when nobody is.
+            tokio::task::yield_now().await;
+            let Some(batch) = self.next_batch() else { return };
             let (questions, senders): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
             for (sender, answer) in senders.into_iter().zip((self.ask)(questions).await) {
                 // A caller that went away does not want its answer.

@@ -16,9 +16,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::command::lease::Holder;
+use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::{Code, Rejection};
-use ff_core::fabric::{Operation, Reply, Result, Transport};
+use ff_core::fabric::{Operation, Reply, Result, Transport, op};
+use ff_core::payload::Payload;
+use ff_core::time::Duration as Millis;
 use ff_core::view::ServerInfo;
+use reqwest::StatusCode;
 
 use self::request::Request;
 pub use self::sse::Message;
@@ -45,6 +49,15 @@ struct Server {
     url: String,
     /// The value of the header, the key in it.
     authorization: Option<reqwest::header::HeaderValue>,
+}
+
+/// What came of a submission by the time its sender waited for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Waited {
+    /// It ended well, with a result or without one.
+    Completed(Option<Payload>),
+    /// It has not ended.
+    Open(Created),
 }
 
 /// A client that is being described.
@@ -90,7 +103,7 @@ impl Client {
     }
 
     /// Sends a request until it is answered, or it is clear that trying again would not help.
-    async fn answered(&self, request: &Request) -> Result<Reply> {
+    async fn answered(&self, request: &Request) -> Result<(StatusCode, Reply)> {
         let mut pauses = retry::pauses(self.tries);
         loop {
             let failure = match self.send_once(request).await {
@@ -104,7 +117,7 @@ impl Client {
         }
     }
 
-    async fn send_once(&self, request: &Request) -> std::result::Result<Reply, retry::Failure> {
+    async fn send_once(&self, request: &Request) -> std::result::Result<(StatusCode, Reply), retry::Failure> {
         let sent = self.request(request.method.clone(), &request.path_and_query);
         // Where there is a stream as well, the answer is wanted.
         let mut sent = sent.header(reqwest::header::ACCEPT, "application/json, */*;q=0.1");
@@ -125,11 +138,26 @@ impl Client {
 
     /// What the server is, can do and takes.
     pub async fn info(&self) -> Result<ServerInfo> {
-        let reply = self.answered(&Request::info()).await?;
+        let (_, reply) = self.answered(&Request::info()).await?;
         let Reply::Bytes(payload) = reply else {
             return Err(Code::Internal.because("the server says nothing about itself"));
         };
         ff_core::wire::from_reply(&payload.bytes)
+    }
+
+    /// Submits, and waits up to `wait` for the end, in one call. What ends without success is `result_not_available`, with what
+    /// is known about it.
+    pub async fn submit_and_wait(&self, command: &CreateExecution, wait: Millis) -> Result<Waited> {
+        let json = ff_core::wire::to_json(command).map_err(|error| Code::Internal.because(error.to_string()))?;
+        let request = Request::new(&op::create_execution, &json, self.held.as_ref())?.waiting(wait);
+        match self.answered(&request).await {
+            Ok((StatusCode::CREATED, Reply::Bytes(created))) => {
+                ff_core::wire::from_reply(&created.bytes).map(Waited::Open)
+            }
+            Ok((_, Reply::Bytes(result))) => Ok(Waited::Completed(Some(result))),
+            Ok((_, Reply::Nothing | Reply::Json(_))) => Ok(Waited::Completed(None)),
+            Err(rejection) => Err(self.explain(&op::create_execution, rejection).await),
+        }
     }
 
     /// A server that does not know a route or a field is older than this client, or newer: then it is told so.
@@ -159,7 +187,7 @@ impl Transport for Client {
         let request = Request::new(operation, &json, self.held.as_ref())?;
         match self.answered(&request).await {
             Err(rejection) => Err(self.explain(operation, rejection).await),
-            answered => answered,
+            answered => answered.map(|(_, reply)| reply),
         }
     }
 }

@@ -9,7 +9,7 @@ use reqwest::{Response, StatusCode, header};
 use super::retry::Failure;
 
 /// Reads what the server answered. The bytes are left as they are: only the operation knows what they mean.
-pub(super) async fn read(response: Response) -> Result<Reply, Failure> {
+pub(super) async fn read(response: Response) -> Result<(StatusCode, Reply), Failure> {
     let status = response.status();
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let content_type = content_type
@@ -18,11 +18,11 @@ pub(super) async fn read(response: Response) -> Result<Reply, Failure> {
         .to_owned();
     let bytes = response.bytes().await.map_err(Failure::Unanswered)?;
     if status == StatusCode::NO_CONTENT {
-        return Ok(Reply::Nothing);
+        return Ok((status, Reply::Nothing));
     }
     if status.is_success() {
         let content_type = ContentType::parse(content_type).unwrap_or_else(|_| ContentType::binary());
-        return Ok(Reply::Bytes(Payload { bytes, content_type }));
+        return Ok((status, Reply::Bytes(Payload { bytes, content_type })));
     }
     Err(Failure::Refused(refusal(status, &bytes)))
 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use ff_core::command::lease::Holder;
 use ff_core::error::Code;
 use ff_core::fabric::{Method, Operation, Result, op};
+use ff_core::time::Duration;
 use ff_core::wire::Fields;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::HeaderValue;
@@ -74,6 +75,14 @@ impl Request {
             // What a lost answer handed out comes back by itself, but another claim takes something else.
             is_repeatable: operation.name != op::claim.name,
         })
+    }
+}
+
+impl Request {
+    /// The same, answered when there is something to answer, or when this much time is over.
+    pub(super) fn waiting(mut self, wait: Duration) -> Self {
+        self.path_and_query.push_str(&format!("?wait_ms={}", wait.as_millis()));
+        self
     }
 }
 

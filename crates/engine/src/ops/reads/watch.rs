@@ -30,10 +30,10 @@ use crate::fault::shutting_down;
 const WAITING_MAX: usize = 50_000;
 /// Reads of one key that wait at the same time: as many streams and long polls as a server lets it have.
 const WAITING_PER_KEY_MAX: usize = 12_000;
-/// The longest pause between a wake-up and the look that follows it.
-const PAUSE_MAX: Duration = Duration::from_millis(80);
-/// The pause after the second wake-up that led to nothing; it doubles from there.
+/// The pause between the first vague wake-up and the look that follows it; it doubles with each one.
 const PAUSE_FIRST: Duration = Duration::from_millis(5);
+/// The longest one.
+const PAUSE_MAX: Duration = Duration::from_millis(80);
 
 /// How many reads wait.
 #[derive(Default)]
@@ -97,7 +97,8 @@ pub(crate) struct Watch<'e> {
     engine: &'e Engine,
     until: Duration,
     permit: Option<WaitPermit<'e>>,
-    wake_ups: u32,
+    was_woken: bool,
+    pause: Duration,
     over: bool,
 }
 
@@ -112,7 +113,8 @@ impl Engine {
             engine: self,
             until: self.host().elapsed() + Duration::from_millis(wait.as_millis()),
             permit: None,
-            wake_ups: 0,
+            was_woken: false,
+            pause: PAUSE_FIRST,
             over: false,
         })
     }
@@ -125,6 +127,20 @@ impl Watch<'_> {
     /// that stops wakes everybody, and for whoever waited the time is over. Who only begins to wait is sent elsewhere: whoever
     /// asks again and again must not be told again and again, at once, that there is nothing.
     pub(crate) async fn wait(&mut self, wake: impl Future<Output = ()> + Send) -> Result<bool> {
+        // The first one is believed.
+        match std::mem::replace(&mut self.was_woken, true) {
+            false => self.wait_for(wake, std::future::pending()).await,
+            true => self.wait_for(std::future::pending(), wake).await,
+        }
+    }
+
+    /// The same with two wake-ups: `exact` is about what is waited for; `vague` may be about what concerns somebody else, and some
+    /// of those may come together before there is another look.
+    pub(crate) async fn wait_for(
+        &mut self,
+        exact: impl Future<Output = ()> + Send,
+        vague: impl Future<Output = ()> + Send,
+    ) -> Result<bool> {
         let host = self.engine.host();
         let left = self.until.saturating_sub(host.elapsed());
         if self.over || left.is_zero() {
@@ -134,8 +150,14 @@ impl Watch<'_> {
             return self.permit.as_ref().map(|_| false).ok_or_else(shutting_down);
         }
         self.take_permit()?;
-        match select(pin!(wake), host.sleep(left)).await {
-            Either::Left(_) => self.pause().await,
+        let pause = self.pause;
+        let vague = async {
+            vague.await;
+            host.sleep(pause).await;
+        };
+        match select(select(pin!(exact), pin!(vague)), host.sleep(left)).await {
+            Either::Left((Either::Left(_), _)) => {}
+            Either::Left((Either::Right(_), _)) => self.pause = PAUSE_MAX.min(pause * 2),
             Either::Right(_) => self.over = true,
         }
         Ok(true)
@@ -148,15 +170,6 @@ impl Watch<'_> {
             self.permit = Some(permit.ok_or_else(full)?);
         }
         Ok(())
-    }
-
-    /// A wake-up may be for what concerns somebody else. Whoever was woken for nothing lets some of them come together.
-    async fn pause(&mut self) {
-        self.wake_ups += 1;
-        if self.wake_ups > 1 {
-            let doubled = PAUSE_FIRST.saturating_mul(1 << (self.wake_ups - 2).min(8));
-            self.engine.host().sleep(doubled.min(PAUSE_MAX)).await;
-        }
     }
 }
 
@@ -203,6 +216,17 @@ mod tests {
         }
         host.advance(Duration::from_secs(1));
         assert!(!watch.wait(std::future::ready(())).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn only_what_may_concern_somebody_else_makes_a_read_more_patient() {
+        let engine = engine(&Arc::new(VirtualHost::new(1)));
+        let mut watch = engine.watch(WAIT_MAX).unwrap();
+        let (now, never) = (std::future::ready(()), std::future::pending());
+        assert!(watch.wait_for(now.clone(), now.clone()).await.unwrap());
+        assert_eq!(watch.pause, PAUSE_FIRST);
+        assert!(watch.wait_for(never, now).await.unwrap());
+        assert_eq!(watch.pause, PAUSE_FIRST * 2);
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! wait_for_end, and what everybody who waits is told when the process stops.
 
+use ff_core::command::operator::CancelExecution;
 use ff_core::command::stream::{AttemptRef, TailStream};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
@@ -28,6 +29,26 @@ async fn an_end_is_answered_at_once_and_awaited_otherwise() {
     assert_eq!(waiting.await.unwrap().public_state, PublicState::Cancelled);
     let state = stage.engine.wait_for_end(for_secs(id, 30)).await.unwrap();
     assert_eq!(state.public_state, PublicState::Cancelled);
+}
+
+#[tokio::test]
+async fn an_end_that_this_process_decided_needs_no_hint() {
+    let stage = Stage::new();
+    let id = stage.submit(&submission()).await;
+    let mut waiting = Box::pin(stage.engine.wait_for_end(for_secs(id, 30)));
+    assert!(parks(&mut waiting).await);
+    stage
+        .engine
+        .cancel_execution(On::new(
+            id,
+            CancelExecution {
+                reason: "enough".to_owned(),
+                fence: None,
+            },
+        ))
+        .await
+        .unwrap();
+    assert!(!parks(&mut waiting).await);
 }
 
 #[tokio::test]
