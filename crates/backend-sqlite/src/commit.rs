@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ff_backend::transaction::{CommitError, Committed, Generation, NudgeStamp, Put, Transaction, Version};
 use ff_core::id::ExecutionId;
+use ff_core::machine::decided::Nudge;
 use ff_core::machine::placement::{Placement, placement};
-use ff_core::machine::step::Nudge;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, HistorySubject, Record, RecordKey};

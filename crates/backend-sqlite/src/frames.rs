@@ -8,7 +8,7 @@ use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames, Keep
 use ff_backend::hint::Hint;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::id::ExecutionId;
-use ff_core::machine::step::{ClosedReason, StreamEnd};
+use ff_core::machine::decided::{ClosedReason, StreamEnd};
 use ff_core::name::RequestId;
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, Record};

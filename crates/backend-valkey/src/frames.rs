@@ -3,7 +3,7 @@
 use ff_backend::Result;
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames, Keep};
 use ff_core::frame::{Frame, FrameId};
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::name::FrameType;
 use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};

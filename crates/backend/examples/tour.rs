@@ -40,7 +40,7 @@ async fn main() -> Result<()> {
     let mut command = CreateExecution::new(ExecutionKind::parse("summarize")?, input);
     command.policy.retry_policy = Some(RetryPolicy::default());
     let id = tour.id;
-    tour.step("a client submits it", |_, context| {
+    tour.apply("a client submits it", |_, context| {
         Ok(submit::create(&command, id, submit::Known::default(), context)?.draft)
     })
     .await?;
@@ -49,7 +49,7 @@ async fn main() -> Result<()> {
     tour.store.advance(Duration::from_secs(2));
     let (pct, message) = (Some(40), Some("read 48 pages".to_owned()));
     let progress = UpdateProgress { fence, pct, message };
-    tour.step("worker-1 is at 40 %", |task, context| {
+    tour.apply("worker-1 is at 40 %", |task, context| {
         Ok(lease::update_progress(task?, &progress, context)?.draft)
     })
     .await?;
@@ -60,7 +60,7 @@ async fn main() -> Result<()> {
         category,
         retry_after: None,
     };
-    tour.step("worker-1 fails", |task, context| {
+    tour.apply("worker-1 fails", |task, context| {
         Ok(fail::fail(task?, &failure, context)?.draft)
     })
     .await?;
@@ -73,7 +73,7 @@ async fn main() -> Result<()> {
     tour.store.advance(Duration::from_millis(3_500));
     let result = Some(Payload::json(&json!({"summary": "It was a dark and stormy night."})));
     let done = Complete { fence, result };
-    tour.step("worker-2 completes it", |task, context| {
+    tour.apply("worker-2 completes it", |task, context| {
         Ok(lease::complete(task?, &done, context)?.draft)
     })
     .await?;
@@ -98,7 +98,7 @@ impl Tour {
     }
 
     /// Loads the execution, lets a rule decide, and commits what it drafted.
-    async fn step(
+    async fn apply(
         &mut self,
         what: &str,
         rule: impl FnOnce(Result<&Execution>, &Context) -> Result<Draft>,
@@ -146,7 +146,7 @@ impl Tour {
         match self.store.due(Due { partitions, limit: 10 }).await?.items[..] {
             [] => self.show("nothing is due yet").await,
             _ => {
-                self.step("its timer is due", |task, context| {
+                self.apply("its timer is due", |task, context| {
                     Ok(time::advance(task?, context).draft)
                 })
                 .await

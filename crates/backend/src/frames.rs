@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::id::ExecutionId;
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::name::{FrameType, RequestId};
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, Fence, Lease};

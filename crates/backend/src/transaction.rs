@@ -1,7 +1,7 @@
 //! The unit of change: all of it or nothing, in one partition.
 
 use ff_core::id::ExecutionId;
-use ff_core::machine::step::{Draft, Nudge, StreamEnd, Write};
+use ff_core::machine::decided::{Draft, Nudge, StreamEnd, Write};
 use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, HistoryLine, Record, RecordKey};

@@ -1,6 +1,11 @@
-//! The run command of the README.
+//! The run command of the README, and what it says to try next.
 
-use std::process::Command;
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
 
 #[test]
 fn dev_shows_executions_being_submitted_claimed_streamed_and_completed() {
@@ -22,4 +27,87 @@ fn dev_shows_executions_being_submitted_claimed_streamed_and_completed() {
     ] {
         assert!(told.contains(word), "{word} is missing in\n{told}");
     }
+}
+
+/// A process that does not outlive the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a line that was shown, as a person would who has put in what is theirs.
+fn run(line: &str, put_in: &[(&str, &str)]) -> String {
+    let line = put_in
+        .iter()
+        .fold(line.to_owned(), |line, (word, value)| line.replace(word, value));
+    let ran = Command::new("sh").args(["-c", &line]).output().unwrap();
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+fn json(told: &str) -> Value {
+    serde_json::from_str(told).unwrap_or_else(|_| panic!("no JSON: {told}"))
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| panic!("no {pointer} in {value}"))
+}
+
+#[test]
+fn what_dev_says_to_try_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dev = Command::new(env!("CARGO_BIN_EXE_ff"))
+        .args(["dev", "--port", "0", "--store"])
+        .arg(folder.path().join("dev.db"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let told = BufReader::new(dev.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let _dev = Process(dev);
+    let shown: Vec<String> = told.take_while(|line| !line.starts_with("Press Ctrl-C")).collect();
+    let shown = shown.join("\n").replace("\\\n", " ");
+    let lines: Vec<&str> = shown.lines().filter(|line| line.starts_with("  curl ")).collect();
+    let [submit, get, events, claim, redeem, complete] = lines[..] else {
+        panic!("other lines than were tried: {lines:#?}");
+    };
+
+    let created = json(&run(submit, &[]));
+    let id = text(&created, "/execution_id").replace(['{', '}'], "");
+    let get_it = get.split("  (").next().unwrap();
+    assert_eq!(
+        json(&run(get_it, &[("EXECUTION_ID", &id)]))["execution_id"],
+        created["execution_id"]
+    );
+    let followed = run(&format!("{events} --max-time 1 -w '%{{http_code}}'"), &[]);
+    assert!(followed.ends_with("200"), "{followed}");
+
+    let created = json(&run(submit, &[("\"lane_id\":\"demo\",", "")]));
+    let id = text(&created, "/execution_id").replace(['{', '}'], "");
+    let claimed = json(&run(claim, &[]));
+    let redeemed = json(&run(redeem, &[("GRANT", text(&claimed, "/grants/0/grant"))]));
+    let completed = run(
+        complete,
+        &[
+            ("EXECUTION_ID", id.as_str()),
+            (
+                "\"lease_id\":\"...\"",
+                &format!("\"lease_id\":\"{}\"", text(&redeemed, "/lease_id")),
+            ),
+            (
+                "\"attempt_id\":\"...\"",
+                &format!("\"attempt_id\":\"{}\"", text(&redeemed, "/attempt_id")),
+            ),
+        ],
+    );
+    assert_eq!(json(&completed)["status"], "completed", "{completed}");
+    assert_eq!(
+        json(&run(get_it, &[("EXECUTION_ID", &id)]))["public_state"],
+        "completed"
+    );
 }

@@ -9,7 +9,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::limits::WAIT_MAX;
-use ff_core::machine::{Context, Settings, Step};
+use ff_core::machine::{Context, Decided, Settings};
 use ff_core::name::Namespace;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{Actor, Execution, RecordKey};
@@ -195,15 +195,15 @@ impl Engine {
     pub(crate) async fn change<O: Send>(
         &self,
         id: ExecutionId,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+        rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
     ) -> Result<O> {
         self.check_id(id)?;
         let locked = self.lock_remembered(id).await;
         let decide = || async {
             let snapshot = locked.look(Self::load_of(id)).await?;
             let execution = self.visible(&snapshot, id)?;
-            let step = rule(execution, &self.context_of(&snapshot, execution))?;
-            Ok(Decision::Commit(snapshot, step))
+            let decided = rule(execution, &self.context_of(&snapshot, execution))?;
+            Ok(Decision::Commit(snapshot, decided))
         };
         locked.transact(decide).await
     }
@@ -212,7 +212,7 @@ impl Engine {
     pub(crate) async fn change_held<O: Send>(
         &self,
         id: ExecutionId,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+        rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
     ) -> Result<O> {
         self.change(id, |execution, context| rule(execution, &as_worker(execution, context)))
             .await

@@ -16,7 +16,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Operation, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
-use ff_core::machine::{Step, lease};
+use ff_core::machine::{Decided, lease};
 use ff_core::record::{Edge, RecordKey};
 use ff_core::view::GetResult;
 
@@ -99,8 +99,8 @@ async fn confirm(engine: &Engine, held: &Holder) -> Result<Option<FlowId>> {
     let fence = Some(&held.fence);
     engine
         .change_held(held.execution_id, |execution, context| {
-            let Step { draft, .. } = lease::confirm(execution, fence, context)?;
-            Ok(Step {
+            let Decided { draft, .. } = lease::confirm(execution, fence, context)?;
+            Ok(Decided {
                 outcome: execution.definition.flow,
                 draft,
             })

@@ -21,7 +21,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::transaction::{CommitError, Tag, Transaction};
 use ff_core::error::Code;
 use ff_core::fabric::Result;
-use ff_core::machine::Step;
+use ff_core::machine::Decided;
 use ff_core::record::RecordKey;
 
 use crate::after_commit::after_commit;
@@ -33,9 +33,9 @@ use crate::mint;
 /// What a look at the store led to.
 pub(crate) enum Decision<O> {
     /// To be committed against what it was decided from.
-    Commit(Snapshot, Step<O>),
+    Commit(Snapshot, Decided<O>),
     /// The same, which answers the nudge of a record: it is taken away as it was read, one that came since then stays.
-    Answer(RecordKey, Snapshot, Step<O>),
+    Answer(RecordKey, Snapshot, Decided<O>),
     /// What was read does not fit together, or is not enough.
     Undecided,
 }
@@ -52,7 +52,7 @@ struct LostReply<O> {
 impl<O> Decision<O> {
     /// An answer that changes nothing.
     pub(crate) fn unchanged(snapshot: Snapshot, outcome: O) -> Self {
-        Self::Commit(snapshot, Step::unchanged(outcome))
+        Self::Commit(snapshot, Decided::unchanged(outcome))
     }
 }
 
@@ -90,8 +90,8 @@ impl Locked<'_> {
 
     async fn carry_out<O>(&self, lost: &mut Lost<O>, decision: Decision<O>) -> Result<Option<O>> {
         match decision {
-            Decision::Commit(snapshot, step) => self.commit(lost, &snapshot, step, None).await,
-            Decision::Answer(nudged, snapshot, step) => self.commit(lost, &snapshot, step, Some(nudged)).await,
+            Decision::Commit(snapshot, decided) => self.commit(lost, &snapshot, decided, None).await,
+            Decision::Answer(nudged, snapshot, decided) => self.commit(lost, &snapshot, decided, Some(nudged)).await,
             Decision::Undecided => Ok(None),
         }
     }
@@ -101,7 +101,7 @@ impl Locked<'_> {
         &self,
         lost: &mut Lost<O>,
         snapshot: &Snapshot,
-        step: Step<O>,
+        decided: Decided<O>,
         nudged: Option<RecordKey>,
     ) -> Result<Option<O>> {
         if let Some(outcome) = lost.landed_in(snapshot) {
@@ -109,11 +109,11 @@ impl Locked<'_> {
         }
         let tag = mint::tag(self.engine.host());
         let answered = nudged.and_then(|key| Some((snapshot.nudges.get(&key).copied()?, key)));
-        let only_answers = step.draft.is_empty();
+        let only_answers = decided.draft.is_empty();
         if only_answers && answered.is_none() {
-            return Ok(Some(step.outcome));
+            return Ok(Some(decided.outcome));
         }
-        let mut transaction = Transaction::bind(step.draft, snapshot, tag);
+        let mut transaction = Transaction::bind(decided.draft, snapshot, tag);
         transaction
             .clear_nudges
             .extend(answered.map(|(stamp, key)| (key, stamp)));
@@ -121,7 +121,7 @@ impl Locked<'_> {
             // Nothing in it has a version, and the stamp of a lost nudge may be another's by now.
             transaction.generation = Some(snapshot.generation);
         }
-        self.send(lost, transaction, step.outcome, snapshot).await
+        self.send(lost, transaction, decided.outcome, snapshot).await
     }
 
     async fn send<O>(
@@ -205,7 +205,7 @@ impl<O> Default for Lost<O> {
 }
 
 fn changes_something<O>(decided: &Result<Decision<O>>) -> bool {
-    matches!(decided, Ok(Decision::Commit(_, step)) if !step.draft.is_empty())
+    matches!(decided, Ok(Decision::Commit(_, decided)) if !decided.draft.is_empty())
 }
 
 /// Forgets what is remembered of a record that turned out to be out of date.

@@ -11,7 +11,7 @@ use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameBound, FrameId, FrameMode};
 use ff_core::id::FlowId;
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::payload::Payload;
 use ff_core::record::TimeoutBehavior;
 use ff_core::time::Duration;

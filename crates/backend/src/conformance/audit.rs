@@ -6,7 +6,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::machine::claim::{HandOut, Refusal, block_queued, unblock};
-use ff_core::machine::{Context, Draft, Step, fail, lease, operator, placement, time};
+use ff_core::machine::{Context, Decided, Draft, fail, lease, operator, placement, time};
 use ff_core::name::Category;
 use ff_core::partition::{Family, Partition};
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
@@ -155,8 +155,8 @@ fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut R
     }
 }
 
-fn drafted<O>(step: Step<O>) -> Draft {
-    step.draft
+fn drafted<O>(decided: Decided<O>) -> Draft {
+    decided.draft
 }
 
 /// The audit sees every record, each where it belongs, and what is due agrees with the timers.

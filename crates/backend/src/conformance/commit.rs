@@ -1,7 +1,7 @@
 //! A transaction lands whole, or not at all.
 
 use ff_core::id::{ExecutionId, SignalId};
-use ff_core::machine::step::Nudge;
+use ff_core::machine::decided::Nudge;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, Execution, GroupCounter, Record, RecordKey};
 use ff_core::time::Duration;

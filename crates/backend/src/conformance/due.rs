@@ -2,8 +2,8 @@
 
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::{ExecutionId, FlowId, WaitpointId};
+use ff_core::machine::decided::Nudge;
 use ff_core::machine::placement::due_at;
-use ff_core::machine::step::Nudge;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{Delay, Execution, Phase, Record, RecordKey};
 use ff_core::time::{Duration, Timestamp};

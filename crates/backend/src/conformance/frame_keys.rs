@@ -47,7 +47,7 @@ pub(super) async fn a_repeated_frame_needs_the_live_lease_too(store: &Store<'_>)
         request_id: None,
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             operator::revoke_lease(execution, &revoke, context)
         })
         .await;
@@ -111,7 +111,7 @@ pub(super) async fn each_stream_has_its_own_keys(store: &Store<'_>) {
         request_id: None,
     };
     store
-        .step(one.execution.id, |execution, context| {
+        .apply(one.execution.id, |execution, context| {
             operator::revoke_lease(execution, &revoke, context)
         })
         .await;

@@ -5,7 +5,7 @@ use ff_core::command::lease::{Complete, Renew};
 use ff_core::command::operator::RevokeLease;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::id::{AttemptId, ExecutionId, LeaseId};
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::machine::{lease, operator};
 use ff_core::name::{ContentType, FrameType};
 use ff_core::payload::Payload;
@@ -151,7 +151,7 @@ pub(super) async fn a_renewed_lease_goes_on_appending(store: &Store<'_>) {
         doing: Vec::new(),
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             lease::renew(execution, &renew, context)
         })
         .await;
@@ -170,7 +170,7 @@ pub(super) async fn a_revoked_lease_appends_nothing(store: &Store<'_>) {
         request_id: None,
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             operator::revoke_lease(execution, &revoke, context)
         })
         .await;
@@ -413,7 +413,7 @@ async fn complete(store: &Store<'_>, task: &Task) {
         result: None,
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             lease::complete(execution, &complete, context)
         })
         .await;
@@ -428,7 +428,7 @@ pub(super) async fn renewed(store: &Store<'_>) -> Task {
         doing: Vec::new(),
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             lease::renew(execution, &renew, context)
         })
         .await;

@@ -1,6 +1,6 @@
 //! What was decided from counters lands only in the generation they were read in.
 
-use ff_core::machine::step::Nudge;
+use ff_core::machine::decided::Nudge;
 use ff_core::record::{CounterKey, Execution, GroupCounter, RecordKey};
 use ff_core::time::Duration;
 

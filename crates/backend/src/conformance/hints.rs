@@ -2,8 +2,8 @@
 
 use ff_core::command::lease::{Complete, Release};
 use ff_core::command::submit::CreateExecution;
+use ff_core::machine::decided::Nudge;
 use ff_core::machine::lease;
-use ff_core::machine::step::Nudge;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
 use ff_core::record::RecordKey;
@@ -43,7 +43,7 @@ pub(super) async fn work_that_comes_back_is_hinted_to_its_lane(store: &Store<'_>
         fence: Some(fence(&task)),
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             lease::release(execution, &release, context)
         })
         .await;
@@ -134,7 +134,7 @@ pub(super) async fn a_growing_and_an_ending_stream_is_hinted(store: &Store<'_>) 
         result: None,
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             lease::complete(execution, &complete, context)
         })
         .await;
@@ -199,7 +199,7 @@ pub(super) async fn marks_move_when_a_feed_or_a_stream_does_and_stand_still_othe
         result: None,
     };
     store
-        .step(task.execution.id, |execution, context| {
+        .apply(task.execution.id, |execution, context| {
             lease::complete(execution, &complete, context)
         })
         .await;

@@ -99,7 +99,7 @@ pub(super) async fn what_is_not_known_of_an_attempt_goes_where_the_attempt_goes(
         retry_after: None,
     };
     store
-        .step(id, |execution, context| fail::fail(execution, &fail, context))
+        .apply(id, |execution, context| fail::fail(execution, &fail, context))
         .await;
     let failed = Record::from(store.execution(id).await);
     assert!(unknown_at(&failed, "/attempt").is_some(), "the attempt is the same");

@@ -92,7 +92,7 @@ pub(super) async fn executions_are_listed_by_their_state_as_it_is_now(store: &St
         result: None,
     };
     store
-        .step(done, |execution, context| {
+        .apply(done, |execution, context| {
             lease::complete(execution, &complete, context)
         })
         .await;
@@ -127,7 +127,7 @@ pub(super) async fn executions_are_listed_by_the_tags_they_have_now(store: &Stor
     let tags = Tags::from([("team".to_owned(), "blue".to_owned())]);
     let command = SetTags { tags };
     store
-        .step(id, |execution, context| {
+        .apply(id, |execution, context| {
             operator::set_tags(execution, &command, context)
         })
         .await;
@@ -186,7 +186,7 @@ pub(super) async fn ended_members_are_left_out_of_the_open_ones(store: &Store<'_
         fence: None,
     };
     store
-        .step(ended, |execution, context| {
+        .apply(ended, |execution, context| {
             operator::cancel(execution, &command, context)
         })
         .await;

@@ -1,7 +1,7 @@
 //! Nudges: a record is due now, without its version moving.
 
 use ff_core::command::submit::CreateExecution;
-use ff_core::machine::step::Nudge;
+use ff_core::machine::decided::Nudge;
 use ff_core::record::{CounterKey, Execution, GroupCounter, Record, RecordKey};
 use ff_core::time::Duration;
 

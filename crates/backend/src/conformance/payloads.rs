@@ -37,7 +37,7 @@ pub(super) async fn a_result_comes_back_byte_for_byte(store: &Store<'_>) {
             result: Some(result.clone()),
         };
         store
-            .step(task.execution.id, |execution, context| {
+            .apply(task.execution.id, |execution, context| {
                 lease::complete(execution, &complete, context)
             })
             .await;

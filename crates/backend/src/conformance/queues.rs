@@ -94,7 +94,7 @@ pub(super) async fn a_partition_knows_the_causes_it_holds_work_for(store: &Store
         .await;
     for id in first.into_iter().filter(|blocked| *blocked != id).chain([id]) {
         store
-            .step(id, |execution, context| claim::unblock(execution, cause, context))
+            .apply(id, |execution, context| claim::unblock(execution, cause, context))
             .await;
     }
     assert!(
@@ -132,7 +132,7 @@ pub(super) async fn eligible_work_is_listed_under_its_budgets_best_first(store: 
     }
     let held = queued.remove(3);
     store
-        .step(held.id, |execution, context| {
+        .apply(held.id, |execution, context| {
             operator::hold(execution, &HoldExecution { reason: None }, context)
         })
         .await;
@@ -161,7 +161,7 @@ pub(super) async fn leased_work_is_listed_under_its_budgets_by_id(store: &Store<
         let claimant = granted(store).await;
         if n % 2 == 0 {
             store
-                .step(id, |execution, context| claim::lease(execution, &claimant, context))
+                .apply(id, |execution, context| claim::lease(execution, &claimant, context))
                 .await;
             leased.push(id);
         }
@@ -288,7 +288,7 @@ pub(super) async fn block(store: &Store<'_>, id: ExecutionId, cause: Cause) {
         generation: 1,
     };
     store
-        .step(id, |execution, context| block_queued(execution, &refusal, context))
+        .apply(id, |execution, context| block_queued(execution, &refusal, context))
         .await;
 }
 

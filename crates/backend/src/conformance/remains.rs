@@ -48,7 +48,7 @@ pub(super) async fn the_feed_outlives_the_execution_it_names(store: &Store<'_>) 
 pub(super) async fn the_remains_of_others_stay(store: &Store<'_>) {
     let other = store.submit(store.command()).await.id;
     store
-        .step(other, |execution, context| {
+        .apply(other, |execution, context| {
             operator::hold(execution, &HoldExecution { reason: None }, context)
         })
         .await;
@@ -73,7 +73,7 @@ async fn ended_with_remains(store: &Store<'_>) -> ExecutionId {
         result: Some(Payload::binary("result")),
     };
     store
-        .step(id, |execution, context| lease::complete(execution, &complete, context))
+        .apply(id, |execution, context| lease::complete(execution, &complete, context))
         .await;
     let (execution, version) = store.versioned(id).await;
     let increments = GroupCounter::ALL

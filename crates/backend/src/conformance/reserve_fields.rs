@@ -61,7 +61,7 @@ pub(super) async fn a_released_attempt_goes_on_at_its_next_claim(store: &Store<'
         },
     );
     store
-        .step(id, |execution, context| lease::release(execution, &release, context))
+        .apply(id, |execution, context| lease::release(execution, &release, context))
         .await;
     let again = compared(store, id, HandOut::Lease).await;
     assert_eq!(again.execution.lease_epoch, 2);
@@ -94,7 +94,7 @@ pub(super) async fn a_failed_attempt_is_followed_by_a_new_one(store: &Store<'_>)
         retry_after: None,
     };
     store
-        .step(id, |execution, context| fail::fail(execution, &fail, context))
+        .apply(id, |execution, context| fail::fail(execution, &fail, context))
         .await;
     let again = compared(store, id, HandOut::Lease).await;
     assert_eq!(again.execution.attempt.as_ref().map(|attempt| attempt.index), Some(1));

@@ -122,7 +122,7 @@ pub(super) async fn what_is_not_eligible_is_not_handed_out(store: &Store<'_>) {
         .await;
     let held = store.submit(store.command()).await.id;
     store
-        .step(held, |execution, context| {
+        .apply(held, |execution, context| {
             operator::hold(execution, &HoldExecution { reason: None }, context)
         })
         .await;
@@ -132,7 +132,7 @@ pub(super) async fn what_is_not_eligible_is_not_handed_out(store: &Store<'_>) {
         result: None,
     };
     store
-        .step(done.execution.id, |execution, context| {
+        .apply(done.execution.id, |execution, context| {
             lease::complete(execution, &complete, context)
         })
         .await;
@@ -146,7 +146,7 @@ pub(super) async fn blocked_work_is_eligible_again_once_it_is_unblocked(store: &
     let id = blocked(store, cause).await;
     assert!(store.reserve(store.ask(1)).await.is_empty());
     store
-        .step(id, |execution, context| unblock(execution, cause, context))
+        .apply(id, |execution, context| unblock(execution, cause, context))
         .await;
     assert_eq!(ids(&store.reserve(store.ask(1)).await), [id]);
 }
@@ -273,7 +273,7 @@ pub(super) async fn blocked(store: &Store<'_>, cause: Cause) -> ExecutionId {
     };
     let grant_id = tasks[0].claimant.grant_id;
     store
-        .step(id, |execution, context| block(execution, grant_id, &refusal, context))
+        .apply(id, |execution, context| block(execution, grant_id, &refusal, context))
         .await;
     id
 }

@@ -154,7 +154,7 @@ pub(super) async fn a_changed_priority_moves_an_execution_in_its_queue(store: &S
         .id;
     let raise = ChangePriority { priority: 6 };
     store
-        .step(second, |execution, context| {
+        .apply(second, |execution, context| {
             operator::change_priority(execution, &raise, context)
         })
         .await;
@@ -170,7 +170,7 @@ pub(super) async fn a_released_execution_goes_back_to_its_old_place(store: &Stor
         fence: Some(fence(&task)),
     };
     store
-        .step(first, |execution, context| lease::release(execution, &release, context))
+        .apply(first, |execution, context| lease::release(execution, &release, context))
         .await;
     assert_eq!(ids(&store.reserve(store.ask(2)).await), [first, second]);
 }

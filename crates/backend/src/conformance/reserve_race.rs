@@ -72,8 +72,8 @@ async fn cancellation(store: &Store<'_>, id: ExecutionId) -> Transaction {
         fence: None,
     };
     let execution = snapshot.execution(&key).expect("it is stored");
-    let step = operator::cancel(execution, &command, &context).expect("it has not ended");
-    Transaction::bind(step.draft, &snapshot, store.tag())
+    let decided = operator::cancel(execution, &command, &context).expect("it has not ended");
+    Transaction::bind(decided.draft, &snapshot, store.tag())
 }
 
 fn asks(store: &Store<'_>, count: usize) -> Vec<Reserve> {

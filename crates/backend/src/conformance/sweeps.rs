@@ -88,7 +88,7 @@ pub(super) async fn leased_work_of_many_partitions_is_listed_by_id(store: &Store
         let id = submit(store, &everywhere, n, under(budget_id)).await.id;
         let claimant = granted(store).await;
         store
-            .step(id, |execution, context| claim::lease(execution, &claimant, context))
+            .apply(id, |execution, context| claim::lease(execution, &claimant, context))
             .await;
         if asked.contains(&id.partition()) {
             leased.insert(id);
@@ -183,7 +183,7 @@ pub(super) async fn rows_that_stay_are_seen_once_while_work_comes_and_goes(store
         block(store, coming, cause).await;
         if let Some(id) = going.pop() {
             store
-                .step(id, |execution, context| claim::unblock(execution, cause, context))
+                .apply(id, |execution, context| claim::unblock(execution, cause, context))
                 .await;
         }
         assert!(n < 1_000, "the listing has an end");

@@ -1,8 +1,8 @@
 //! Transactions: compare, refuse, apply.
 
 use ff_core::id::{ExecutionId, FlowId, SignalId};
+use ff_core::machine::decided::{Nudge, StreamEnd};
 use ff_core::machine::placement::Placement;
-use ff_core::machine::step::{Nudge, StreamEnd};
 use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, RecordKey};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use ff_core::frame::{Frame, FrameId};
 use ff_core::id::ExecutionId;
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::name::RequestId;
 use ff_core::time::{Duration, Timestamp};
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::{Frame, FrameBound, FrameId, FrameMode};
 use crate::id::ExecutionId;
-use crate::machine::step::ClosedReason;
+use crate::machine::decided::ClosedReason;
 use crate::name::{FrameType, RequestId};
 use crate::payload::Payload;
 use crate::record::Fence;

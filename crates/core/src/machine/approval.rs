@@ -1,8 +1,8 @@
 //! What waits for a person, and the person's yes or no.
 
 use super::context::Context;
+use super::decided::Decided;
 use super::signal::{self, Sender, Target};
-use super::step::Step;
 use crate::command::signal::{Approval, Decide, DeliverSignal, Delivered};
 use crate::error::Rejection;
 use crate::id::ExecutionId;
@@ -25,7 +25,7 @@ pub fn decide(
     verdict: Verdict,
     command: &Decide,
     context: &Context,
-) -> Result<Step<Delivered>, Rejection> {
+) -> Result<Decided<Delivered>, Rejection> {
     let signal = DeliverSignal {
         waitpoint_id: command.waitpoint_id,
         signal_id: None,

@@ -1,11 +1,11 @@
 //! One execution on its way from one record to the next.
 //!
 //! Every rule works on a [`Change`]: it starts from the record as time has made it (what was due happens before the
-//! command that finds it), uses the few moves below, and ends in a [`Step`]. What must never be forgotten when a lease
+//! command that finds it), uses the few moves below, and ends in a [`Decided`]. What must never be forgotten when a lease
 //! ends, an execution goes back to its queue or ends for good is written here once.
 
 use super::context::Context;
-use super::step::{ClosedReason, Draft, Nudge, Step, StreamEnd, Write, count_member};
+use super::decided::{ClosedReason, Decided, Draft, Nudge, StreamEnd, Write, count_member};
 use super::time;
 use crate::error::{Code, Rejection};
 use crate::id::EffectId;
@@ -67,13 +67,13 @@ impl<'a> Change<'a> {
     }
 
     /// Ends the change: the new record, its flow's counters and everything collected on the way.
-    pub(crate) fn finish<O>(mut self, outcome: O) -> Step<O> {
+    pub(crate) fn finish<O>(mut self, outcome: O) -> Decided<O> {
         if self.after != *self.before {
             self.after.updated_at = self.now;
             self.count_in_flow();
             self.draft.writes.insert(0, Write::Put(Record::from(self.after)));
         }
-        Step {
+        Decided {
             outcome,
             draft: self.draft,
         }

@@ -2,7 +2,7 @@
 
 use super::change::Change;
 use super::context::Context;
-use super::step::{Draft, Step, count_member};
+use super::decided::{Decided, Draft, count_member};
 use crate::error::{Code, Rejection};
 use crate::id::{AttemptId, GrantId, LeaseId};
 use crate::limits::UNCONFIRMED_LEASE_TTL_MAX;
@@ -204,7 +204,7 @@ pub enum Admitted {
 }
 
 /// Budgets and quota let the reservation pass: it becomes a grant that can be redeemed. Safe to repeat.
-pub fn admit(execution: &Execution, grant_id: GrantId, context: &Context) -> Result<Step<Admitted>, Rejection> {
+pub fn admit(execution: &Execution, grant_id: GrantId, context: &Context) -> Result<Decided<Admitted>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     check_grant(execution, &change, grant_id)?;
     if !change.pass_gate() {
@@ -225,7 +225,7 @@ pub fn admit(execution: &Execution, grant_id: GrantId, context: &Context) -> Res
 
 /// Budgets and quota let the reservation pass: it becomes a lease. Must be committed before the grant expires. Safe to
 /// repeat: the claimant finds the lease that it took, whoever else has written the execution since.
-pub fn lease(execution: &Execution, claimant: &Claimant, context: &Context) -> Result<Step<Admitted>, Rejection> {
+pub fn lease(execution: &Execution, claimant: &Claimant, context: &Context) -> Result<Decided<Admitted>, Rejection> {
     let change = Change::begin(execution, context)?;
     if redeemed_before(&change.after, claimant) {
         return Ok(change.finish(Admitted::Yes));
@@ -234,7 +234,7 @@ pub fn lease(execution: &Execution, claimant: &Claimant, context: &Context) -> R
     Ok(take(change, claimant, false))
 }
 
-fn take(mut change: Change<'_>, claimant: &Claimant, confirmed: bool) -> Step<Admitted> {
+fn take(mut change: Change<'_>, claimant: &Claimant, confirmed: bool) -> Decided<Admitted> {
     if !change.pass_gate() {
         change.cancel_with_flow();
         return change.finish(Admitted::FlowCancelled);
@@ -285,15 +285,15 @@ pub fn claim_from_grant(
     execution: &Execution,
     claimant: &Claimant,
     context: &Context,
-) -> Result<Step<Redeemed>, Rejection> {
+) -> Result<Decided<Redeemed>, Rejection> {
     let change = Change::begin(execution, context)?;
     if redeemed_before(&change.after, claimant) {
         return Ok(change.finish(Redeemed::Already));
     }
     check_holder(execution, claimant)?;
     check_grant(execution, &change, claimant.grant_id)?;
-    let step = take(change, claimant, true);
-    Ok(step.map(|admitted| match admitted {
+    let decided = take(change, claimant, true);
+    Ok(decided.map(|admitted| match admitted {
         Admitted::FlowCancelled => Redeemed::FlowCancelled,
         Admitted::Yes => Redeemed::Now,
     }))
@@ -327,7 +327,7 @@ pub fn block(
     grant_id: GrantId,
     refusal: &Refusal,
     context: &Context,
-) -> Result<Step<Admitted>, Rejection> {
+) -> Result<Decided<Admitted>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     check_grant(execution, &change, grant_id)?;
     if !change.pass_gate() {
@@ -340,7 +340,7 @@ pub fn block(
 }
 
 /// Moves an eligible execution of a closed budget's queue to the index of its cause, without reserving it first.
-pub fn block_queued(execution: &Execution, refusal: &Refusal, context: &Context) -> Result<Step<bool>, Rejection> {
+pub fn block_queued(execution: &Execution, refusal: &Refusal, context: &Context) -> Result<Decided<bool>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     let queued = matches!(
         super::placement::placement(&change.after),
@@ -377,7 +377,7 @@ fn set_block(change: &mut Change<'_>, refusal: &Refusal) {
 }
 
 /// There is room again under `cause`: the execution goes back to its queue. `false` when it was not blocked by it.
-pub fn unblock(execution: &Execution, cause: Cause, context: &Context) -> Result<Step<bool>, Rejection> {
+pub fn unblock(execution: &Execution, cause: Cause, context: &Context) -> Result<Decided<bool>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     let is_cause = |block: &mut Block| block.cause == cause;
     let taken = change

@@ -2,9 +2,9 @@
 
 use super::change::Change;
 use super::context::Context;
+use super::decided::{Decided, Draft, Nudge};
 use super::flow::{Loaded, flow_line, take_flow};
 use super::group::{self, Counts, Verdict, move_edge, no_edges, verdict};
-use super::step::{Draft, Nudge, Step};
 use crate::command::flow::{Applied, StageDependencyEdge, Staged};
 use crate::error::{Code, Rejection};
 use crate::id::ExecutionId;
@@ -44,7 +44,7 @@ pub fn stage(
     command: &StageDependencyEdge,
     around: Surroundings<'_>,
     context: &Context,
-) -> Result<Step<Staged>, Rejection> {
+) -> Result<Decided<Staged>, Rejection> {
     check_ends(loaded, command.upstream, command.downstream)?;
     loaded.check_takes_members()?;
     check_member(loaded, ends.upstream)?;
@@ -86,7 +86,7 @@ pub fn stage(
     } else {
         draft.create(edge);
     }
-    Ok(Step { outcome: staged, draft })
+    Ok(Decided { outcome: staged, draft })
 }
 
 fn check_ends(loaded: Loaded<'_>, upstream: ExecutionId, downstream: ExecutionId) -> Result<(), Rejection> {
@@ -128,13 +128,13 @@ fn check_revision(loaded: Loaded<'_>, expected: Option<u64>) -> Result<(), Rejec
 
 /// An edge whose id the caller gave is recognised when the call is repeated; without one, a second edge between the same two
 /// members cannot be told from a repetition and is refused.
-fn staged_before(existing: &Edge, command: &StageDependencyEdge) -> Result<Step<Staged>, Rejection> {
+fn staged_before(existing: &Edge, command: &StageDependencyEdge) -> Result<Decided<Staged>, Rejection> {
     let same_pair = existing.upstream == command.upstream && existing.downstream == command.downstream;
     let same =
         same_pair && existing.kind == command.dependency_kind && existing.data_passing_ref == command.data_passing_ref;
     let (id, upstream, downstream) = (existing.id, command.upstream, command.downstream);
     match command.edge_id == Some(id) {
-        true if same => Ok(Step::unchanged(Staged {
+        true if same => Ok(Decided::unchanged(Staged {
             edge_id: id,
             graph_revision: existing.graph_revision,
         })),
@@ -166,10 +166,15 @@ pub(crate) fn grow(draft: &mut Draft, loaded: Loaded<'_>, edges: u64, context: &
 }
 
 /// Makes a staged dependency count. `context.gate` is the flow's.
-pub fn apply(edge: &Edge, loaded: Loaded<'_>, ends: Ends<'_>, context: &Context) -> Result<Step<Applied>, Rejection> {
+pub fn apply(
+    edge: &Edge,
+    loaded: Loaded<'_>,
+    ends: Ends<'_>,
+    context: &Context,
+) -> Result<Decided<Applied>, Rejection> {
     loaded.check_takes_members()?;
     if edge.state != EdgeState::Staged {
-        return Ok(Step::unchanged(Applied::AlreadyApplied));
+        return Ok(Decided::unchanged(Applied::AlreadyApplied));
     }
     let mut change = Change::begin(ends.downstream, context)?;
     let edge = attach(&mut change, edge.clone(), ends)?;

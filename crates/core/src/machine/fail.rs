@@ -2,9 +2,9 @@
 
 use super::change::{Change, Ending};
 use super::context::Context;
+use super::decided::{ClosedReason, Decided};
 use super::fence::{self, Fenced};
 use super::lease::check_text;
-use super::step::{ClosedReason, Step};
 use crate::command::lease::{Fail, Failed};
 use crate::error::Rejection;
 use crate::limits::RETRY_AFTER_MAX;
@@ -14,7 +14,7 @@ use crate::record::{
 use crate::time::{Duration, Timestamp};
 
 /// The attempt failed: it is retried as the policy allows, or the execution ends. Safe to repeat with the same lease.
-pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<Step<Failed>, Rejection> {
+pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<Decided<Failed>, Rejection> {
     check_text("reason", &command.reason)?;
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;

@@ -2,28 +2,28 @@
 //! decision that makes the work pointless and the work itself cannot both land.
 
 use super::change::Change;
-use super::step::{Draft, Step};
+use super::decided::{Decided, Draft};
 use crate::record::{FollowUps, Record, RecordKey};
 
 impl Change<'_> {
     /// Ends the change with a write of the record even if nothing about it changed: its version must move.
-    pub(crate) fn finish_written<O>(self, outcome: O) -> Step<O> {
+    pub(crate) fn finish_written<O>(self, outcome: O) -> Decided<O> {
         let record = self.after.clone();
-        let mut step = self.finish(outcome);
-        if step.draft.execution(record.id).is_none() {
-            step.draft.put(Record::from(record));
+        let mut decided = self.finish(outcome);
+        if decided.draft.execution(record.id).is_none() {
+            decided.draft.put(Record::from(record));
         }
-        step
+        decided
     }
 
     /// Ends the change with a guard on the record if nothing about it changed.
-    pub(crate) fn finish_guarded<O>(self, outcome: O) -> Step<O> {
+    pub(crate) fn finish_guarded<O>(self, outcome: O) -> Decided<O> {
         let id = self.after.id;
-        let mut step = self.finish(outcome);
-        if step.draft.execution(id).is_none() {
-            step.draft.guard(RecordKey::Execution(id));
+        let mut decided = self.finish(outcome);
+        if decided.draft.execution(id).is_none() {
+            decided.draft.guard(RecordKey::Execution(id));
         }
-        step
+        decided
     }
 
     /// Ends a page of follow-up work whose parts are in `work`. The last page clears the mark that made it due.
@@ -33,12 +33,12 @@ impl Change<'_> {
         work: Draft,
         last: bool,
         done: impl FnOnce(&mut FollowUps),
-    ) -> Step<O> {
+    ) -> Decided<O> {
         if last {
             done(&mut self.after.follow_ups);
         }
-        let mut step = self.finish_guarded(outcome);
-        step.draft.merge(work);
-        step
+        let mut decided = self.finish_guarded(outcome);
+        decided.draft.merge(work);
+        decided
     }
 }

@@ -4,9 +4,9 @@
 use super::budget::{Stop, check_deltas};
 use super::change::{Change, Ending};
 use super::context::Context;
+use super::decided::{Decided, Draft};
 use super::fence::{self, Fenced};
 use super::outbox::outstanding;
-use super::step::{Draft, Step};
 use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress,
 };
@@ -20,7 +20,7 @@ use crate::record::{
 use crate::time::Duration;
 
 /// active → active, with a new expiry.
-pub fn renew(execution: &Execution, command: &Renew, context: &Context) -> Result<Step<Renewed>, Rejection> {
+pub fn renew(execution: &Execution, command: &Renew, context: &Context) -> Result<Decided<Renewed>, Rejection> {
     let ttl = command.ttl.map(check_lease_ttl).transpose()?;
     check_doing(&command.doing)?;
     let fence = fence::given(command.fence.as_ref())?;
@@ -65,7 +65,7 @@ pub(crate) fn check_label(noun: &str, text: &str) -> Result<(), Rejection> {
 
 /// active → active: the lease is marked as used by its holder, and nothing else changes. A frame is appended without
 /// writing the execution, so the first one under a lease confirms it: a lease that only streams does not go back unused.
-pub fn confirm(execution: &Execution, fence: Option<&Fence>, context: &Context) -> Result<Step<()>, Rejection> {
+pub fn confirm(execution: &Execution, fence: Option<&Fence>, context: &Context) -> Result<Decided<()>, Rejection> {
     let fence = fence::given(fence)?;
     let mut change = Change::begin(execution, context)?;
     fence::hold(&mut change, fence)?;
@@ -116,7 +116,7 @@ pub fn check_grant_ttl(ttl: Duration) -> Result<Duration, Rejection> {
 }
 
 /// active → waiting: the same attempt goes on at its next claim, nothing is counted.
-pub fn release(execution: &Execution, command: &Release, context: &Context) -> Result<Step<LetGo>, Rejection> {
+pub fn release(execution: &Execution, command: &Release, context: &Context) -> Result<Decided<LetGo>, Rejection> {
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     if let Fenced::Repeated(end) = fence::check(&change.after, fence, LeaseOperation::Release)? {
@@ -133,7 +133,7 @@ pub fn release(execution: &Execution, command: &Release, context: &Context) -> R
 }
 
 /// active → delayed: the same attempt goes on not before `until`.
-pub fn delay(execution: &Execution, command: &DelayUntil, context: &Context) -> Result<Step<LetGo>, Rejection> {
+pub fn delay(execution: &Execution, command: &DelayUntil, context: &Context) -> Result<Decided<LetGo>, Rejection> {
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     if let Fenced::Repeated(end) = fence::check(&change.after, fence, LeaseOperation::Delay)? {
@@ -169,7 +169,7 @@ pub fn update_progress(
     execution: &Execution,
     command: &UpdateProgress,
     context: &Context,
-) -> Result<Step<()>, Rejection> {
+) -> Result<Decided<()>, Rejection> {
     if command.pct.is_some_and(|pct| pct > 100) {
         return Err(Code::InvalidInput.because("pct is above 100"));
     }
@@ -200,7 +200,7 @@ pub(crate) fn check_text(noun: &str, text: &str) -> Result<(), Rejection> {
 }
 
 /// active → completed. Safe to repeat with the same lease.
-pub fn complete(execution: &Execution, command: &Complete, context: &Context) -> Result<Step<Completed>, Rejection> {
+pub fn complete(execution: &Execution, command: &Complete, context: &Context) -> Result<Decided<Completed>, Rejection> {
     let max = context.settings.payload_bytes_max;
     if let Some(length) = command
         .result
@@ -242,7 +242,7 @@ pub fn report_usage(
     command: &ReportUsage,
     effect_id: EffectId,
     context: &Context,
-) -> Result<Step<UsageRecorded>, Rejection> {
+) -> Result<Decided<UsageRecorded>, Rejection> {
     check_deltas(&command.deltas)?;
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
@@ -296,7 +296,7 @@ pub fn usage_identity(execution_id: ExecutionId, command: &ReportUsage, effect_i
 
 /// active → active, with a request to stop that becomes a cancellation if it is not followed in time. `false`: nobody runs it,
 /// or it was asked by the same order before.
-pub fn request_stop(execution: &Execution, order: &Stop, context: &Context) -> Result<Step<bool>, Rejection> {
+pub fn request_stop(execution: &Execution, order: &Stop, context: &Context) -> Result<Decided<bool>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     let cancel_at = change.now + limits::STOP_GRACE;
     let asked_before = |stop: &BudgetStop| stop.budget_id == order.budget_id && stop.generation >= order.generation;
@@ -325,7 +325,7 @@ pub fn withdraw_stop(
     budget_id: BudgetId,
     generation: u64,
     context: &Context,
-) -> Result<Step<bool>, Rejection> {
+) -> Result<Decided<bool>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     let stays = |stop: &BudgetStop| stop.budget_id != budget_id || stop.generation > generation;
     let Some(lease) = change.lease_mut().filter(|lease| !lease.stops.iter().all(stays)) else {

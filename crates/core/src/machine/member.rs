@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::change::{Change, history_line};
 use super::context::Context;
+use super::decided::{Decided, Draft, Nudge, Write, count_member};
 use super::edge::{check_member, count, grow, named_twice};
 use super::flow::Loaded;
 use super::group::{self, Counts, Verdict, no_edges, verdict};
-use super::step::{Draft, Nudge, Step, Write, count_member};
 use crate::command::flow::Joined;
 use crate::command::submit::DependsOn;
 use crate::error::{Code, Rejection};
@@ -238,7 +238,7 @@ pub fn add(
     loaded: Loaded<'_>,
     partition: Partition,
     context: &Context,
-) -> Result<Step<Joined>, Rejection> {
+) -> Result<Decided<Joined>, Rejection> {
     loaded.check_takes_members()?;
     let id = execution.id;
     let mut change = Change::begin(execution, context)?;
@@ -268,7 +268,7 @@ pub fn add(
 }
 
 /// Finishes the change of a solo execution as one of a member: it is counted whole, not by what changed about it.
-fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Step<Joined> {
+fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Decided<Joined> {
     let (context, now, mut member) = (change.context, change.now, change.after.clone());
     let mut draft = change.finish(()).draft;
     draft
@@ -294,7 +294,7 @@ fn adopt(change: Change<'_>, loaded: Loaded<'_>) -> Step<Joined> {
     draft.put(member);
     draft.guard(RecordKey::Gate(loaded.flow.id));
     draft.nudge(Nudge::always(RecordKey::Flow(loaded.flow.id)));
-    Step {
+    Decided {
         outcome: Joined::Added {
             node_count: loaded.counts.members + 1,
         },

@@ -30,7 +30,7 @@
 //! | [`worker`], [`lane`] | register_worker, heartbeat, deregister; lane states |
 //! | [`time`] | everything that happens because a moment has come |
 //!
-//! `change` holds the moves every rule is made of, [`step`] what a rule answers, `fence` who may act as the holder,
+//! `change` holds the moves every rule is made of, [`decided`] what a rule answers, `fence` who may act as the holder,
 //! [`placement`] which index a record belongs in, `follow_up` what pages of follow-up work owe to their record.
 
 pub mod access_key;
@@ -43,6 +43,7 @@ pub mod claim;
 pub mod condition;
 mod context;
 mod cycle;
+pub mod decided;
 pub mod edge;
 pub mod fail;
 mod fence;
@@ -62,7 +63,6 @@ pub mod replay;
 pub mod resume;
 pub mod retention;
 pub mod signal;
-pub mod step;
 pub mod stream;
 pub mod submit;
 pub mod suspend;
@@ -72,4 +72,4 @@ pub mod waitpoint;
 pub mod worker;
 
 pub use context::{Context, Settings};
-pub use step::{Draft, Step};
+pub use decided::{Decided, Draft};

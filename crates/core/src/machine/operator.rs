@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::change::{Change, Ending};
 use super::claim::needs_admission;
 use super::context::Context;
+use super::decided::Decided;
 use super::fence;
 use super::lease::{check_grant_ttl, check_text};
-use super::step::Step;
 use super::submit::{check_priority, check_tags};
 use super::time;
 use crate::command::operator::{
@@ -30,7 +30,7 @@ pub fn cancel(
     execution: &Execution,
     command: &CancelExecution,
     context: &Context,
-) -> Result<Step<Cancelled>, Rejection> {
+) -> Result<Decided<Cancelled>, Rejection> {
     check_text("reason", &command.reason)?;
     let mut change = Change::begin(execution, context)?;
     let fence = command.fence.as_ref();
@@ -59,7 +59,7 @@ fn is_cancelled_for(execution: &Execution, fence: Option<&Fence>) -> bool {
 }
 
 /// any open state → cancelled, because its flow or its group no longer wants it. An ended execution stays as it is.
-pub fn cancel_by_cascade(execution: &Execution, reason: &str, context: &Context) -> Step<Cancelled> {
+pub fn cancel_by_cascade(execution: &Execution, reason: &str, context: &Context) -> Decided<Cancelled> {
     let mut change = Change::settled(execution, context);
     if change.after.is_terminal() {
         return change.finish(Cancelled::Already);
@@ -77,7 +77,7 @@ fn end_cancelled(change: &mut Change<'_>, reason: &str, source: CancelSource) {
 
 /// terminal → deleting: it is gone for every read, and what belongs to it goes in pages. `open_members` are those of its flow
 /// that have not ended: what one of them may still ask for stays.
-pub fn delete(execution: &Execution, open_members: u64, context: &Context) -> Result<Step<()>, Rejection> {
+pub fn delete(execution: &Execution, open_members: u64, context: &Context) -> Result<Decided<()>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     let id = change.after.id;
     let Phase::Terminal(outcome) = &mut change.after.phase else {
@@ -105,7 +105,7 @@ pub fn revoke_lease(
     execution: &Execution,
     command: &RevokeLease,
     context: &Context,
-) -> Result<Step<Revoked>, Rejection> {
+) -> Result<Decided<Revoked>, Rejection> {
     if let Some(reason) = &command.reason {
         check_text("reason", reason)?;
     }
@@ -145,7 +145,7 @@ pub fn revoke_lease(
 }
 
 /// Nobody has a lease: fine if the one that was meant is gone or was revoked before, otherwise there is none to revoke.
-fn without_lease(change: Change<'_>, expected: Option<u64>) -> Result<Step<Revoked>, Rejection> {
+fn without_lease(change: Change<'_>, expected: Option<u64>) -> Result<Decided<Revoked>, Rejection> {
     let revoked = change
         .after
         .ended_lease
@@ -181,7 +181,7 @@ pub fn issue_reclaim_grant(
     command: &IssueReclaimGrant,
     grant_id: GrantId,
     context: &Context,
-) -> Result<Step<ReclaimGrant>, Rejection> {
+) -> Result<Decided<ReclaimGrant>, Rejection> {
     let grant_ttl = check_grant_ttl(command.grant_ttl.unwrap_or(limits::GRANT_TTL_DEFAULT))?;
     let mut change = Change::begin(execution, context)?;
     let is_same =
@@ -259,7 +259,7 @@ pub fn change_priority(
     execution: &Execution,
     command: &ChangePriority,
     context: &Context,
-) -> Result<Step<Changed>, Rejection> {
+) -> Result<Decided<Changed>, Rejection> {
     check_priority(command.priority)?;
     let mut change = open(execution, context)?;
     if change.after.priority == command.priority {
@@ -275,7 +275,7 @@ pub fn change_priority(
 }
 
 /// Keeps an open execution from being handed out; a running attempt goes on.
-pub fn hold(execution: &Execution, command: &HoldExecution, context: &Context) -> Result<Step<Changed>, Rejection> {
+pub fn hold(execution: &Execution, command: &HoldExecution, context: &Context) -> Result<Decided<Changed>, Rejection> {
     if let Some(reason) = &command.reason {
         check_text("reason", reason)?;
     }
@@ -293,7 +293,7 @@ pub fn hold(execution: &Execution, command: &HoldExecution, context: &Context) -
 }
 
 /// Lets a held execution go. Whatever blocked it before is looked at anew when it is next handed out.
-pub fn unhold(execution: &Execution, context: &Context) -> Result<Step<Changed>, Rejection> {
+pub fn unhold(execution: &Execution, context: &Context) -> Result<Decided<Changed>, Rejection> {
     let mut change = open(execution, context)?;
     if change.after.hold.take().is_none() {
         return Ok(change.finish(Changed::Already));
@@ -306,7 +306,7 @@ pub fn unhold(execution: &Execution, context: &Context) -> Result<Step<Changed>,
 }
 
 /// Replaces the tags, in any state.
-pub fn set_tags(execution: &Execution, command: &SetTags, context: &Context) -> Result<Step<Changed>, Rejection> {
+pub fn set_tags(execution: &Execution, command: &SetTags, context: &Context) -> Result<Decided<Changed>, Rejection> {
     check_tags(&command.tags)?;
     let mut change = Change::begin(execution, context)?;
     if *change.after.tags == command.tags {

@@ -4,7 +4,7 @@ use super::admission::describe_excess;
 use super::budget::UsageReport;
 use super::change::{Change, history_line};
 use super::context::Context;
-use super::step::Step;
+use super::decided::Decided;
 use crate::command::budget::Reported;
 use crate::id::{BudgetId, EffectId};
 use crate::limits::DEDUP_WINDOW_DEFAULT;
@@ -73,7 +73,7 @@ pub fn ended_attempts(execution: &Execution, effects: &[Arrived]) -> Vec<u32> {
 
 /// Effects have arrived: they leave the outbox. Usage the budget knew from another report is taken off the attempt again,
 /// and the first breach of a limit in an attempt becomes history.
-pub fn arrived(execution: &Execution, effects: &[Arrived], past: &[Attempt], context: &Context) -> Step<()> {
+pub fn arrived(execution: &Execution, effects: &[Arrived], past: &[Attempt], context: &Context) -> Decided<()> {
     let mut change = Change::settled(execution, context);
     let mut attempts = past.to_vec();
     for Arrived { effect_id, reported } in effects {

@@ -13,9 +13,9 @@
 
 use super::change::Change;
 use super::context::Context;
+use super::decided::{Decided, Draft, Nudge};
 use super::group::{Counts, Verdict, move_edge, verdict};
 use super::replay::restart;
-use super::step::{Draft, Nudge, Step};
 use crate::record::{AttemptKind, Edge, EdgeState, Execution, Happening, OutcomeKind, RecordKey};
 
 /// A page of the edges around a replayed execution. Edges that are not failed are left alone.
@@ -43,7 +43,7 @@ pub enum Reopened {
 }
 
 /// Reopens a page of edges. `context.gate` is the flow's.
-pub fn reopen_edges(replayed: &Execution, page: Page<'_>, context: &Context) -> Step<Reopened> {
+pub fn reopen_edges(replayed: &Execution, page: Page<'_>, context: &Context) -> Decided<Reopened> {
     let mut change = Change::settled(replayed, context);
     if !change.after.follow_ups.reopen_edges {
         return change.finish(Reopened::Pointless);

@@ -2,7 +2,7 @@
 
 use super::change::Change;
 use super::context::Context;
-use super::step::{Nudge, Step};
+use super::decided::{Decided, Nudge};
 use crate::command::flow::{ReplayExecution, Replayed};
 use crate::error::{Code, Rejection};
 use crate::record::{AttemptKind, Definition, Execution, FollowUps, GateState, Happening, RecordKey, RequestOutcome};
@@ -23,7 +23,7 @@ pub fn replay(
     command: &ReplayExecution,
     past: Past,
     context: &Context,
-) -> Result<Step<Replayed>, Rejection> {
+) -> Result<Decided<Replayed>, Rejection> {
     let mut change = Change::begin(execution, context)?;
     if change
         .after

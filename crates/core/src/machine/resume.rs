@@ -2,8 +2,8 @@
 
 use super::change::Change;
 use super::context::Context;
+use super::decided::Decided;
 use super::lease::check_text;
-use super::step::Step;
 use crate::command::signal::{ResumeExecution, ResumeOutcome};
 use crate::error::{Code, Rejection};
 use crate::id::{SignalId, SuspensionId};
@@ -40,7 +40,7 @@ pub fn resume_execution(
     execution: &Execution,
     command: &ResumeExecution,
     context: &Context,
-) -> Result<Step<ResumeOutcome>, Rejection> {
+) -> Result<Decided<ResumeOutcome>, Rejection> {
     if let Some(reason) = &command.reason {
         check_text("reason", reason)?;
     }

@@ -1,6 +1,6 @@
 //! Deleting what nobody needs any more: parts in pages, the record last.
 
-use super::step::{Draft, Write};
+use super::decided::{Draft, Write};
 use crate::record::{Execution, RecordKey};
 
 /// Deletes a page of what belongs to an execution (attempts, waitpoints, signals, inbound edges), and with the last page

@@ -6,8 +6,8 @@
 use super::change::Change;
 use super::condition::{self, Arrival, Counted};
 use super::context::Context;
+use super::decided::Decided;
 use super::resume::{resume, timeout_signal_id};
-use super::step::Step;
 use super::waitpoint::{claims, closed, waitpoint_state};
 use super::{suspend, time};
 use crate::command::signal::{DeliverSignal, Delivered};
@@ -64,7 +64,11 @@ pub(crate) enum Sender {
 
 /// Delivers a signal whose sender was authenticated. A repetition is recognised by its id or its key, and answered before
 /// anything else is looked at.
-pub fn deliver(target: Target<'_>, command: &DeliverSignal, context: &Context) -> Result<Step<Delivered>, Rejection> {
+pub fn deliver(
+    target: Target<'_>,
+    command: &DeliverSignal,
+    context: &Context,
+) -> Result<Decided<Delivered>, Rejection> {
     deliver_from(Sender::Holder, target, command, context)
 }
 
@@ -74,9 +78,9 @@ pub(crate) fn deliver_from(
     target: Target<'_>,
     command: &DeliverSignal,
     context: &Context,
-) -> Result<Step<Delivered>, Rejection> {
+) -> Result<Decided<Delivered>, Rejection> {
     if let Some(existing_signal_id) = delivered_before(target) {
-        return Ok(Step::unchanged(Delivered::Duplicate { existing_signal_id }));
+        return Ok(Decided::unchanged(Delivered::Duplicate { existing_signal_id }));
     }
     let mut change = Change::begin(target.execution, context)?;
     check_signalable(&mut change)?;
@@ -163,7 +167,7 @@ fn count_against_limit(change: &mut Change<'_>, state: WaitpointState) {
 }
 
 /// To an active waitpoint: it counts, and if the condition then holds the execution goes on.
-fn arrive(mut change: Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Step<Delivered> {
+fn arrive(mut change: Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Decided<Delivered> {
     change.draft.not_after = time::lease_bound(&change.after);
     let mut signal = signal(&change, target, command);
     signal.effect = count(&mut change, target.waitpoint, &signal);
@@ -196,7 +200,7 @@ fn count(change: &mut Change<'_>, waitpoint: &Waitpoint, signal: &Signal) -> Sig
 
 /// To a pending waitpoint: it waits for the suspend that uses it. The execution is written only if something was due, and
 /// then no lease on it is live.
-fn buffer(mut change: Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Step<Delivered> {
+fn buffer(mut change: Change<'_>, target: Target<'_>, command: &DeliverSignal) -> Decided<Delivered> {
     let mut waitpoint = target.waitpoint.clone();
     if let WaitpointUse::Pending { expires_at } = waitpoint.usage {
         change.draft.not_after = Some(expires_at);

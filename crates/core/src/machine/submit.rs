@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::change::history_line;
 use super::context::{Context, Settings};
-use super::step::{Draft, Step, count_member};
+use super::decided::{Decided, Draft, count_member};
 use crate::command::submit::{CreateExecution, Created, LaneState};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
@@ -37,11 +37,11 @@ pub fn create(
     id: ExecutionId,
     known: Known<'_>,
     context: &Context,
-) -> Result<Step<Created>, Rejection> {
+) -> Result<Decided<Created>, Rejection> {
     validate(command, &context.settings)?;
     let content_digest = content_digest(command);
     if let Some(duplicate) = duplicate(id, &content_digest, known)? {
-        return Ok(Step::unchanged(duplicate));
+        return Ok(Decided::unchanged(duplicate));
     }
     check_deadline(command, context)?;
     if !known.lane.accepts() {
@@ -63,7 +63,7 @@ pub fn create(
         count_member(&mut draft, flow, None, Some(public_state(&execution)));
     }
     draft.create(execution);
-    Ok(Step {
+    Ok(Decided {
         outcome: Created::Created { execution_id: id },
         draft,
     })

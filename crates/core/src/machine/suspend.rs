@@ -6,9 +6,9 @@ use super::change::{Change, Ending};
 use super::chosen::{Chosen, choose};
 use super::condition::{self, Arrival, Counted, Surroundings};
 use super::context::Context;
+use super::decided::{ClosedReason, Decided};
 use super::fence::{self, Fenced};
 use super::resume;
-use super::step::{ClosedReason, Step};
 use crate::command::suspend::Suspend;
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
@@ -58,7 +58,7 @@ pub fn suspend(
     command: &Suspend,
     early: Early<'_>,
     context: &Context,
-) -> Result<Step<SuspendOutcome>, Rejection> {
+) -> Result<Decided<SuspendOutcome>, Rejection> {
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     if let Fenced::Repeated(end) = fence::check(&change.after, fence, LeaseOperation::Suspend)? {
@@ -216,7 +216,12 @@ pub(crate) fn count(suspension: &mut Suspension, arrival: Arrival<'_>) -> Counte
 }
 
 /// The condition holds already: the pending waitpoints close, no others are made, the worker keeps its lease.
-fn go_on(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>, asked: Digest) -> Step<SuspendOutcome> {
+fn go_on(
+    mut change: Change<'_>,
+    suspension: Suspension,
+    chosen: Vec<Chosen>,
+    asked: Digest,
+) -> Decided<SuspendOutcome> {
     forget_pending(&mut change, &suspension);
     for chosen in chosen {
         if let Chosen::Pending(waitpoint) = chosen {
@@ -243,7 +248,7 @@ fn go_on(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>, as
 }
 
 /// The lease is over: the execution waits at its waitpoints.
-fn wait(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) -> Step<SuspendOutcome> {
+fn wait(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) -> Decided<SuspendOutcome> {
     forget_pending(&mut change, &suspension);
     for chosen in chosen {
         match chosen {

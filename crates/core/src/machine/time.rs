@@ -2,8 +2,8 @@
 
 use super::change::{Change, Ending};
 use super::context::Context;
+use super::decided::{ClosedReason, Decided};
 use super::fail::FailedBy;
-use super::step::{ClosedReason, Step};
 use super::{fail, suspend};
 use crate::error::Code;
 use crate::limits::UNCONFIRMED_RETURNS_MAX;
@@ -28,7 +28,7 @@ pub(crate) fn lease_bound(execution: &Execution) -> Option<Timestamp> {
 }
 
 /// Applies everything that is due. An unchanged execution gives an empty draft.
-pub fn advance(execution: &Execution, context: &Context) -> Step<()> {
+pub fn advance(execution: &Execution, context: &Context) -> Decided<()> {
     Change::settled(execution, context).finish(())
 }
 

@@ -2,9 +2,9 @@
 
 use super::change::Change;
 use super::context::Context;
+use super::decided::{Decided, Nudge};
 use super::fence::{self, Fenced};
 use super::group::{self, Counts, Verdict, verdict};
-use super::step::{Nudge, Step};
 use crate::command::flow::{WaitChildren, WaitedChildren};
 use crate::error::Rejection;
 use crate::record::{Execution, GateState, Happening, LeaseEnd, LeaseOperation, RecordKey};
@@ -18,7 +18,7 @@ pub fn wait_children(
     command: &WaitChildren,
     counts: &Counts,
     context: &Context,
-) -> Result<Step<WaitedChildren>, Rejection> {
+) -> Result<Decided<WaitedChildren>, Rejection> {
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     if let Fenced::Repeated(end) = fence::check(&change.after, fence, LeaseOperation::WaitChildren)? {
@@ -51,7 +51,7 @@ fn stand(change: &Change<'_>, counts: &Counts) -> Verdict {
     verdict
 }
 
-fn wait(mut change: Change<'_>, counts: &Counts) -> Step<WaitedChildren> {
+fn wait(mut change: Change<'_>, counts: &Counts) -> Decided<WaitedChildren> {
     if !change.leave_lease(LeaseOperation::WaitChildren, LeaseEnd::WaitingChildren) {
         return change.finish(WaitedChildren::Cancelled);
     }

@@ -6,8 +6,8 @@
 use super::change::{Change, history_line};
 use super::condition::required_names;
 use super::context::Context;
+use super::decided::{Decided, Draft};
 use super::fence;
-use super::step::{Draft, Step};
 use crate::command::waitpoint::{
     CreatePendingWaitpoint, OpenWaitpoint, RequiredNames, WaitpointClosed, WaitpointState,
 };
@@ -29,7 +29,7 @@ pub fn create_pending(
     command: &CreatePendingWaitpoint,
     waitpoint_id: WaitpointId,
     context: &Context,
-) -> Result<Step<PendingWaitpoint>, Rejection> {
+) -> Result<Decided<PendingWaitpoint>, Rejection> {
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     fence::hold(&mut change, fence)?;
@@ -138,11 +138,11 @@ pub(crate) fn closed(waitpoint: &Waitpoint, reason: WaitpointClosed) -> Rejectio
 
 /// pending → closed, `never_committed`, once its time has passed; before that nothing happens. The execution is only
 /// read: its own list forgets the waitpoint when it is next written.
-pub fn expire(waitpoint: &Waitpoint, execution: &Execution, context: &Context) -> Step<()> {
+pub fn expire(waitpoint: &Waitpoint, execution: &Execution, context: &Context) -> Decided<()> {
     let now = context.now.max(waitpoint.updated_at);
     let due = matches!(waitpoint.usage, WaitpointUse::Pending { expires_at } if expires_at.has_come(now));
     if !due {
-        return Step::unchanged(());
+        return Decided::unchanged(());
     }
     let mut draft = Draft::default();
     draft.put(Waitpoint {
@@ -160,7 +160,7 @@ pub fn expire(waitpoint: &Waitpoint, execution: &Execution, context: &Context) -
             detail,
         ));
     }
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
 /// The waitpoints of an execution that take signals at `now`, those of its suspension first.

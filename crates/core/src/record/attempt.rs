@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BreachKind, Carried};
 use crate::id::{AttemptId, BudgetId};
-use crate::machine::step::ClosedReason;
+use crate::machine::decided::ClosedReason;
 use crate::name::{Category, Dimension, WorkerId, WorkerInstanceId};
 use crate::time::{Duration, Timestamp};
 

@@ -14,7 +14,7 @@ use ff_core::machine::edge::{self, CycleVerdict, Ends, Surroundings};
 use ff_core::machine::flow::{self, Loaded};
 use ff_core::machine::member::{self, Membership};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Step, fail, group, lease, operator};
+use ff_core::machine::{Context, Decided, fail, group, lease, operator};
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::{CancelFlowPolicy, CounterKey, DependencyKind, Execution, GateState, Record, RecordKey, Tags};
@@ -44,8 +44,8 @@ pub(crate) fn create_flow(world: &mut World, assembly: Assembly) -> Result<FlowI
         retention: None,
         assembly,
     };
-    let step = flow::create(None, id, &command, &world.context_of(None))?;
-    world.land(step)?;
+    let decided = flow::create(None, id, &command, &world.context_of(None))?;
+    world.land(decided)?;
     Ok(id)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn create_flow(world: &mut World, assembly: Assembly) -> Result<FlowI
 fn decide<O>(
     world: &mut World,
     id: FlowId,
-    rule: impl FnOnce(Loaded<'_>, &Context) -> Result<Step<O>, Rejection>,
+    rule: impl FnOnce(Loaded<'_>, &Context) -> Result<Decided<O>, Rejection>,
 ) -> Result<O, Rejection> {
     let flow = world.flow(id)?;
     let gate = world
@@ -65,8 +65,8 @@ fn decide<O>(
         gate,
         counts: &counts,
     };
-    let step = rule(loaded, &world.context_of(Some(id)))?;
-    world.land(step)
+    let decided = rule(loaded, &world.context_of(Some(id)))?;
+    world.land(decided)
 }
 
 fn as_count(counter: u64) -> i64 {
@@ -135,14 +135,14 @@ pub(crate) fn submit_member(
     let upstreams = upstreams.collect::<Result<Vec<_>, _>>()?;
     let upstreams: Vec<&Execution> = upstreams.iter().collect();
     decide(world, flow, |loaded, context| {
-        let mut step = submit::create(&command, id, Known::default(), context)?;
+        let mut decided = submit::create(&command, id, Known::default(), context)?;
         let membership = Membership {
             flow: loaded,
             depends_on: &command.depends_on,
             upstreams: &upstreams,
         };
-        member::join(&mut step.draft, id, membership, context)?;
-        Ok(step)
+        member::join(&mut decided.draft, id, membership, context)?;
+        Ok(decided)
     })?;
     pump(world)?;
     Ok(id)

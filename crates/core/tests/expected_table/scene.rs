@@ -161,7 +161,7 @@ impl Scene {
             ttl: None,
             doing: Vec::new(),
         };
-        self.step(|execution, context| lease::renew(execution, &command, context))?;
+        self.apply(|execution, context| lease::renew(execution, &command, context))?;
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Scene {
 
     pub(crate) fn release(&mut self) -> Result<(), Rejection> {
         let command = Release { fence: self.fence };
-        self.step(|execution, context| lease::release(execution, &command, context))?;
+        self.apply(|execution, context| lease::release(execution, &command, context))?;
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Scene {
             category: "transient".parse()?,
             retry_after: None,
         };
-        self.step(|execution, context| fail::fail(execution, &command, context))?;
+        self.apply(|execution, context| fail::fail(execution, &command, context))?;
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl Scene {
             .filter_map(|choice| self.used(choice))
             .collect();
         let signals: Vec<Signal> = self.signals();
-        let outcome = self.step(|execution, context| {
+        let outcome = self.apply(|execution, context| {
             let early = Early {
                 waitpoints: &waitpoints,
                 signals: &signals,
@@ -261,7 +261,7 @@ impl Scene {
         };
         let waitpoint_id = WaitpointId::from_uuid(self.world.mint());
         let pending =
-            self.step(|execution, context| waitpoint::create_pending(execution, &command, waitpoint_id, context))?;
+            self.apply(|execution, context| waitpoint::create_pending(execution, &command, waitpoint_id, context))?;
         self.pending = Some(pending.waitpoint);
         Ok(())
     }
@@ -276,8 +276,8 @@ impl Scene {
             .stored_waitpoint(pending.id)
             .ok_or_else(|| unexpected("the waitpoint is not stored"))?;
         let execution = self.execution()?;
-        let step = waitpoint::expire(&stored, &execution, &self.world.context(&execution));
-        self.world.land(step)
+        let decided = waitpoint::expire(&stored, &execution, &self.world.context(&execution));
+        self.world.land(decided)
     }
 
     /// A waitpoint nobody ever made.
@@ -328,21 +328,21 @@ impl Scene {
                 }),
             buffered_signals: self.world.counter(CounterKey::BufferedSignals(self.id)),
         };
-        let step = signal::deliver(target, &command, &self.world.context(&execution))?;
-        self.world.land(step)
+        let decided = signal::deliver(target, &command, &self.world.context(&execution))?;
+        self.world.land(decided)
     }
 
     // --- operators and time --------------------------------------------------------------------------------------
 
     pub(crate) fn hold(&mut self) -> Result<(), Rejection> {
         let command = HoldExecution { reason: None };
-        self.step(|execution, context| operator::hold(execution, &command, context))?;
+        self.apply(|execution, context| operator::hold(execution, &command, context))?;
         Ok(())
     }
 
     /// The pump applies what is due.
     pub(crate) fn advance(&mut self) -> Result<(), Rejection> {
-        self.step(|execution, context| Ok(time::advance(execution, context)))
+        self.apply(|execution, context| Ok(time::advance(execution, context)))
     }
 
     /// The pump deletes an execution whose retention is over, its parts first.
@@ -375,9 +375,9 @@ impl Scene {
     }
 
     /// Decides, commits, and lets a moment pass.
-    pub(crate) fn step<O>(
+    pub(crate) fn apply<O>(
         &mut self,
-        rule: impl FnOnce(&Execution, &ff_core::machine::Context) -> Result<ff_core::machine::Step<O>, Rejection>,
+        rule: impl FnOnce(&Execution, &ff_core::machine::Context) -> Result<ff_core::machine::Decided<O>, Rejection>,
     ) -> Result<O, Rejection> {
         let outcome = self.world.decide(self.id, rule)?;
         self.world.wait(MOMENT);

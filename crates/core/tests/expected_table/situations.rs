@@ -171,7 +171,7 @@ fn quota_blocked(premise: Premise) -> Result<Scene, Rejection> {
 fn blocked(mut scene: Scene, cause: Cause) -> Result<Scene, Rejection> {
     let grant_id = scene.grant()?;
     let refusal = refusal(cause);
-    scene.step(|execution, context| claim::block(execution, grant_id, &refusal, context))?;
+    scene.apply(|execution, context| claim::block(execution, grant_id, &refusal, context))?;
     Ok(scene)
 }
 
@@ -209,7 +209,7 @@ fn revoked(premise: Premise) -> Result<Scene, Rejection> {
         expected_lease_epoch: None,
         request_id: None,
     };
-    scene.step(|execution, context| operator::revoke_lease(execution, &command, context))?;
+    scene.apply(|execution, context| operator::revoke_lease(execution, &command, context))?;
     Ok(scene)
 }
 
@@ -306,7 +306,7 @@ fn leased_stop(premise: Premise) -> Result<Scene, Rejection> {
         generation: 1,
         reason: "its budget is spent".to_owned(),
     };
-    scene.step(|execution, context| lease::request_stop(execution, &stop, context))?;
+    scene.apply(|execution, context| lease::request_stop(execution, &stop, context))?;
     Ok(scene)
 }
 
@@ -377,7 +377,7 @@ fn completed(premise: Premise) -> Result<Scene, Rejection> {
         fence: scene.fence,
         result: None,
     };
-    scene.step(|execution, context| lease::complete(execution, &command, context))?;
+    scene.apply(|execution, context| lease::complete(execution, &command, context))?;
     Ok(scene)
 }
 
@@ -393,7 +393,7 @@ fn cancelled(premise: Premise) -> Result<Scene, Rejection> {
         reason: "not needed".to_owned(),
         fence: None,
     };
-    scene.step(|execution, context| operator::cancel(execution, &command, context))?;
+    scene.apply(|execution, context| operator::cancel(execution, &command, context))?;
     Ok(scene)
 }
 

@@ -5,10 +5,10 @@ use ff_core::command::submit::{CreateExecution, DependsOn};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
 use ff_core::machine::claim::HandOut;
+use ff_core::machine::decided::Write;
 use ff_core::machine::edge::{CycleSearch, CycleVerdict};
 use ff_core::machine::flow::{self, Doomed, FlowState};
 use ff_core::machine::member::{self, Membership};
-use ff_core::machine::step::Write;
 use ff_core::machine::submit::{self, Known};
 use ff_core::partition::Partition;
 use ff_core::record::{
@@ -39,13 +39,13 @@ fn state(store: &Store) -> FlowState {
 }
 
 fn advance(store: &mut Store) {
-    let step = store.about_flow(flow::advance);
-    store.land(step);
+    let decided = store.about_flow(flow::advance);
+    store.land(decided);
 }
 
 fn cancel(store: &mut Store, policy: CancelFlowPolicy) {
-    let step = store.flow_cancelled(policy).unwrap();
-    store.land(step);
+    let decided = store.flow_cancelled(policy).unwrap();
+    store.land(decided);
     store.pump();
 }
 
@@ -93,8 +93,8 @@ fn a_flow_is_open_running_blocked_and_ended_as_its_members_are() {
 fn a_flow_whose_open_members_all_wait_for_something_is_blocked() {
     let mut store = Store::started(Assembly::Open);
     let (root, child) = (store.add(1, &[]), store.add(2, &[1]));
-    let step = store.cancelled(root).unwrap();
-    store.land(step);
+    let decided = store.cancelled(root).unwrap();
+    store.land(decided);
     assert_eq!(store.state(child), PublicState::WaitingChildren);
     assert_eq!(state(&store), FlowState::Blocked);
 }
@@ -105,8 +105,8 @@ fn nothing_runs_before_an_assembling_flow_is_opened() {
     let (root, child) = (store.add(1, &[]), store.add(2, &[1]));
     assert!(!store.is_queued(root));
     assert_eq!(state(&store), FlowState::Open);
-    let step = store.about_flow(flow::open).unwrap();
-    assert_eq!(store.land(step), Opened::Now);
+    let decided = store.about_flow(flow::open).unwrap();
+    assert_eq!(store.land(decided), Opened::Now);
     store.pump();
     assert!(store.is_queued(root));
     assert_eq!(store.state(child), PublicState::WaitingChildren);
@@ -144,17 +144,17 @@ fn a_submission_repeated_after_its_flow_was_sealed_still_gets_its_first_answer()
         existing: Some(&existing),
         ..Known::default()
     };
-    let step = store.about_flow(|flow, context| {
-        let mut step = submit::create(&command, member, known, context)?;
+    let decided = store.about_flow(|flow, context| {
+        let mut decided = submit::create(&command, member, known, context)?;
         let membership = Membership {
             flow,
             depends_on: &[],
             upstreams: &[],
         };
-        member::join(&mut step.draft, member, membership, context)?;
-        Ok::<_, Rejection>(step)
+        member::join(&mut decided.draft, member, membership, context)?;
+        Ok::<_, Rejection>(decided)
     });
-    assert!(step.unwrap().draft.is_empty());
+    assert!(decided.unwrap().draft.is_empty());
 }
 
 fn solo(number: u128, partition: u16) -> (ExecutionId, Store) {
@@ -168,8 +168,8 @@ fn solo_beside(number: u128, partition: u16, assembly: Assembly) -> (ExecutionId
         flow_id: None,
         ..submission()
     };
-    let step = submit::create(&command, id, Known::default(), &store.context()).unwrap();
-    store.land(step);
+    let decided = submit::create(&command, id, Known::default(), &store.context()).unwrap();
+    store.land(decided);
     (id, store)
 }
 
@@ -183,19 +183,19 @@ fn a_solo_execution_joins_a_flow_and_is_counted_and_kept_with_it() {
     let (id, mut store) = solo(9, 3);
     assert!(store.claim(id, 1));
     let mut solo_store = store.clone();
-    let step = store.ended(id, End::Well).unwrap();
-    store.land(step);
+    let decided = store.ended(id, End::Well).unwrap();
+    store.land(decided);
     assert!(store.execution(id).outcome().unwrap().delete_at.is_some());
-    let step = added(&store, id).unwrap();
-    assert_eq!(store.land(step), Joined::Added { node_count: 1 });
+    let decided = added(&store, id).unwrap();
+    assert_eq!(store.land(decided), Joined::Added { node_count: 1 });
     assert_eq!(store.execution(id).outcome().unwrap().delete_at, None);
     store.assert_counters();
     assert_eq!(
         added(&store, id).unwrap().outcome,
         Joined::AlreadyMember { node_count: 1 }
     );
-    let step = added(&solo_store, id).unwrap();
-    solo_store.land(step);
+    let decided = added(&solo_store, id).unwrap();
+    solo_store.land(decided);
     solo_store.assert_counters();
 }
 
@@ -207,8 +207,8 @@ fn what_ran_is_not_deleted_by_whoever_did_not_see_it_join() {
     let before = store.clone();
     let deletion = before.about_flow(flow::advance).draft;
     assert!(!deletion.is_empty());
-    let step = added(&store, id).unwrap();
-    store.land(step);
+    let decided = added(&store, id).unwrap();
+    store.land(decided);
     assert!(store.commit(Transaction::of(deletion, before)).is_err());
     advance(&mut store);
     let flow = store.flow().unwrap();
@@ -239,8 +239,8 @@ fn an_edge_is_refused_when_the_graph_has_moved_on_or_has_it_already() {
     let mut store = Store::started(Assembly::Open);
     store.add(1, &[]);
     store.add(2, &[]);
-    let step = store.staged(&stage(1, 2)).unwrap();
-    let staged = store.land(step);
+    let decided = store.staged(&stage(1, 2)).unwrap();
+    let staged = store.land(decided);
     assert_eq!(staged.graph_revision, 1);
     assert_eq!(staged.edge_id, Edge::id_between(id(1), id(2)));
     assert_eq!(refusal(store.staged(&stage(1, 2))), Code::DependencyAlreadyExists);
@@ -263,8 +263,8 @@ fn an_edge_with_a_given_id_can_be_staged_again_and_gets_its_first_answer() {
         edge_id: Some(EdgeId::from_uuid(Uuid::from_u128(77))),
         ..stage(1, 2)
     };
-    let step = store.staged(&named).unwrap();
-    let first = store.land(step);
+    let decided = store.staged(&named).unwrap();
+    let first = store.land(decided);
     store.add(3, &[1]);
     assert_eq!(store.staged(&named).unwrap().outcome, first);
     assert_eq!(refusal(store.staged(&stage(1, 2))), Code::DependencyAlreadyExists);
@@ -296,11 +296,11 @@ fn an_applied_edge_blocks_a_runnable_child_and_drops_its_grant() {
         apply: false,
         ..stage(1, 2)
     };
-    let step = store.staged(&unapplied).unwrap();
-    let edge = store.land(step).edge_id;
+    let decided = store.staged(&unapplied).unwrap();
+    let edge = store.land(decided).edge_id;
     store.hand_out(child, 1, HandOut::Grant);
-    let step = store.applied(edge).unwrap();
-    assert_eq!(store.land(step), Applied::Applied { unsatisfied_count: 1 });
+    let decided = store.applied(edge).unwrap();
+    assert_eq!(store.land(decided), Applied::Applied { unsatisfied_count: 1 });
     assert!(store.execution(child).grant().is_none());
     assert_eq!(store.state(child), PublicState::WaitingChildren);
     assert_eq!(store.applied(edge).unwrap().outcome, Applied::AlreadyApplied);
@@ -317,8 +317,8 @@ fn an_edge_from_an_ended_upstream_resolves_at_once() {
     assert!(store.is_queued(happy));
     assert_eq!(store.state(sad), PublicState::Skipped);
     let late = store.add(5, &[]);
-    let step = store.staged(&stage(2, 5)).unwrap();
-    store.land(step);
+    let decided = store.staged(&stage(2, 5)).unwrap();
+    store.land(decided);
     assert_eq!(store.state(late), PublicState::Skipped);
     assert_eq!(refusal(store.staged(&stage(1, 5))), Code::ExecutionNotEligible);
 }
@@ -412,10 +412,10 @@ fn cancel_pending_lets_a_running_member_finish_but_not_go_back_to_its_queue() {
     cancel(&mut store, CancelFlowPolicy::CancelPending);
     assert_eq!(store.state(waits), PublicState::Cancelled);
     assert_eq!(store.state(finishes), PublicState::Active);
-    let step = store.released(gives_up).unwrap();
-    store.land(step);
-    let step = store.ended(finishes, End::Well).unwrap();
-    store.land(step);
+    let decided = store.released(gives_up).unwrap();
+    store.land(decided);
+    let decided = store.ended(finishes, End::Well).unwrap();
+    store.land(decided);
     assert_eq!(store.state(gives_up), PublicState::Cancelled);
     assert_eq!(store.state(finishes), PublicState::Completed);
 }
@@ -424,8 +424,8 @@ fn cancel_pending_lets_a_running_member_finish_but_not_go_back_to_its_queue() {
 fn flow_only_seals_the_flow_and_its_members_go_on() {
     let mut store = Store::started(Assembly::Open);
     let (root, child) = (store.add(1, &[]), store.add(2, &[1]));
-    let step = store.flow_cancelled(CancelFlowPolicy::FlowOnly).unwrap();
-    assert_eq!(store.land(step).progress, CancelProgress::Cancelled);
+    let decided = store.flow_cancelled(CancelFlowPolicy::FlowOnly).unwrap();
+    assert_eq!(store.land(decided).progress, CancelProgress::Cancelled);
     store.run(root, End::Well);
     store.run(child, End::Well);
     assert_eq!(state(&store), FlowState::Completed);
@@ -473,12 +473,12 @@ fn delete(store: &mut Store) {
             parts: &parts,
             last: true,
         }];
-        let step = flow::delete_members(&store.flow().unwrap(), &page, &store.context());
-        store.land(step);
+        let decided = flow::delete_members(&store.flow().unwrap(), &page, &store.context());
+        store.land(decided);
     }
     store.assert_counters();
-    let step = store.about_flow(|loaded, _| flow::delete(loaded));
-    store.land(step);
+    let decided = store.about_flow(|loaded, _| flow::delete(loaded));
+    store.land(decided);
     assert!(store.flow().is_none() && store.gate().is_none() && store.executions().is_empty());
     assert!(store.edges().is_empty());
 }
@@ -505,8 +505,8 @@ fn a_member_that_slips_in_before_the_gate_closes_saves_its_flow() {
     store.wait(Duration::from_hours(24));
     let before = store.clone();
     let closing = before.about_flow(flow::advance);
-    let step = store.submitted(id(2), &submission()).unwrap();
-    store.land(step);
+    let decided = store.submitted(id(2), &submission()).unwrap();
+    store.land(decided);
     store.commit(Transaction::of(closing.draft, before)).unwrap();
     assert_eq!(store.gate(), Some(GateState::Sealed));
     store.pump();
@@ -544,8 +544,8 @@ fn an_operator_deletes_an_ended_flow_but_not_one_with_open_members() {
         Code::ExecutionNotTerminal
     );
     store.run(root, End::Well);
-    let step = store.about_flow(flow::request_delete).unwrap();
-    store.land(step);
+    let decided = store.about_flow(flow::request_delete).unwrap();
+    store.land(decided);
     delete(&mut store);
 }
 
@@ -581,8 +581,8 @@ fn a_member_that_depends_on_somebody_who_ends_meanwhile_is_submitted_anew() {
     };
     let late = before.submitted(id(2), &command).unwrap();
     assert!(store.claim(root, 1));
-    let step = store.ended(root, End::Well).unwrap();
-    store.land(step);
+    let decided = store.ended(root, End::Well).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(late.draft, before)),
         Err(RecordKey::Execution(root))
@@ -594,8 +594,8 @@ fn members_are_not_let_go_after_their_flow_was_cancelled() {
     let mut store = Store::started(Assembly::Assembling);
     store.add(1, &[]);
     store.add(2, &[]);
-    let step = store.about_flow(flow::open).unwrap();
-    store.land(step);
+    let decided = store.about_flow(flow::open).unwrap();
+    store.land(decided);
     let before = store.clone();
     let late = Progress::new(1).page(&before, &Work::OpenMembers).draft;
     cancel(&mut store, CancelFlowPolicy::CancelAll);
@@ -607,8 +607,8 @@ fn a_page_that_is_not_the_last_conflicts_with_whatever_changes_its_flow() {
     let mut store = Store::started(Assembly::Assembling);
     store.add(1, &[]);
     store.add(2, &[]);
-    let step = store.about_flow(flow::open).unwrap();
-    store.land(step);
+    let decided = store.about_flow(flow::open).unwrap();
+    store.land(decided);
     let page = Progress::new(1).page(&store, &Work::OpenMembers).draft;
     assert!(page.guards.contains(&RecordKey::Flow(FLOW)));
     let last = Progress::new(2).page(&store, &Work::OpenMembers).draft;

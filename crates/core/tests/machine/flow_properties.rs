@@ -242,12 +242,12 @@ proptest! {
         let assembly = if assembling { Assembly::Assembling } else { Assembly::Open };
         let mut race = Race::new(Store::started(assembly), page);
         for (position, node) in nodes.iter().enumerate() {
-            let step = race.store.submitted(number(position), &command(node)).unwrap();
-            race.store.land(step);
+            let decided = race.store.submitted(number(position), &command(node)).unwrap();
+            race.store.land(decided);
         }
         if assembling {
-            let step = race.store.about_flow(flow::open).unwrap();
-            race.store.land(step);
+            let decided = race.store.about_flow(flow::open).unwrap();
+            race.store.land(decided);
         }
         for choice in choices {
             let owed = race.store.owed();
@@ -286,8 +286,8 @@ proptest! {
         let mut race = Race::new(Store::started(Assembly::Open), page);
         let (early, late) = nodes.split_at(nodes.len() / 2);
         for (position, node) in early.iter().enumerate() {
-            let step = race.store.submitted(number(position), &command(node)).unwrap();
-            race.store.land(step);
+            let decided = race.store.submitted(number(position), &command(node)).unwrap();
+            race.store.land(decided);
         }
         let mut joined = early.len();
         for (action, which, other) in choices {
@@ -300,8 +300,8 @@ proptest! {
                 6 => race.claim(one),
                 7 if joined < nodes.len() => {
                     let node = &late[joined - early.len()];
-                    if let Ok(step) = race.store.submitted(number(joined), &command(node)) {
-                        race.store.land(step);
+                    if let Ok(decided) = race.store.submitted(number(joined), &command(node)) {
+                        race.store.land(decided);
                         joined += 1;
                     }
                 }
@@ -311,8 +311,8 @@ proptest! {
         }
         if let Some(policy) = cancels {
             let policy = [CancelFlowPolicy::CancelAll, CancelFlowPolicy::CancelPending, CancelFlowPolicy::FlowOnly][usize::from(policy)];
-            if let Ok(step) = race.store.flow_cancelled(policy) {
-                race.store.land(step);
+            if let Ok(decided) = race.store.flow_cancelled(policy) {
+                race.store.land(decided);
             }
         }
         race.settle();
@@ -335,18 +335,18 @@ fn run_one(race: &mut Race, nodes: &[Node], which: usize) {
     if race.store.fence(id).is_none() {
         return race.claim(id);
     }
-    if let Ok(step) = race.store.ended(id, nodes[*position].end) {
-        race.depart(step.draft);
+    if let Ok(decided) = race.store.ended(id, nodes[*position].end) {
+        race.depart(decided.draft);
     }
 }
 
 fn worker(race: &mut Race, id: ExecutionId, luck: usize) {
     let store = &race.store;
     let draft = match luck % 8 {
-        0 => store.released(id).map(|step| step.draft),
-        1 | 2 => store.waited(id, store.fence(id)).map(|step| step.draft),
-        3 | 4 => store.ended(id, End::Badly).map(|step| step.draft),
-        _ => store.ended(id, End::Well).map(|step| step.draft),
+        0 => store.released(id).map(|decided| decided.draft),
+        1 | 2 => store.waited(id, store.fence(id)).map(|decided| decided.draft),
+        3 | 4 => store.ended(id, End::Badly).map(|decided| decided.draft),
+        _ => store.ended(id, End::Well).map(|decided| decided.draft),
     };
     if let Ok(draft) = draft {
         race.depart(draft);
@@ -356,15 +356,17 @@ fn worker(race: &mut Race, id: ExecutionId, luck: usize) {
 fn caller(race: &mut Race, one: ExecutionId, another: ExecutionId, luck: usize) {
     let store = &race.store;
     let draft = match luck % 8 {
-        0 => store.cancelled(one).map(|step| step.draft),
-        1..=4 => store.replayed(one, &ReplayExecution::default()).map(|step| step.draft),
+        0 => store.cancelled(one).map(|decided| decided.draft),
+        1..=4 => store
+            .replayed(one, &ReplayExecution::default())
+            .map(|decided| decided.draft),
         5 => {
             let staged = store
                 .edges()
                 .into_iter()
                 .find(|edge| edge.state == ff_core::record::EdgeState::Staged);
             let Some(edge) = staged else { return };
-            store.applied(edge.id).map(|step| step.draft)
+            store.applied(edge.id).map(|decided| decided.draft)
         }
         _ => {
             let command = StageDependencyEdge {
@@ -376,7 +378,7 @@ fn caller(race: &mut Race, one: ExecutionId, another: ExecutionId, luck: usize) 
                 expected_graph_revision: None,
                 apply: !luck.is_multiple_of(3),
             };
-            store.staged(&command).map(|step| step.draft)
+            store.staged(&command).map(|decided| decided.draft)
         }
     };
     if let Ok(draft) = draft {

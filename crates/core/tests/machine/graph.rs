@@ -7,9 +7,9 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::{Code, Rejection};
 use ff_core::id::ExecutionId;
 use ff_core::limits::{BATCH_ITEMS_MAX, FOLLOW_UP_CHUNK, GRAPH_EDGES_MAX};
+use ff_core::machine::decided::Write;
 use ff_core::machine::graph::{self, Chunk, ChunkLoaded, ClosingSearch, Found, GraphPart, Plan};
-use ff_core::machine::step::Write;
-use ff_core::machine::{Step, flow};
+use ff_core::machine::{Decided, flow};
 use ff_core::partition::Partition;
 use ff_core::record::{DependencyKind, Edge, EdgeGroupPolicy, Execution, OnSatisfied};
 use ff_core::state::PublicState;
@@ -81,7 +81,7 @@ fn try_write(store: &mut Store, part: &GraphPart, plan: &Plan) -> Result<usize, 
             .filter(|write| matches!(write, Write::Create { .. }))
             .count();
         assert!(records <= FOLLOW_UP_CHUNK, "{records} new records in one transaction");
-        store.land(Step { outcome: (), draft });
+        store.land(Decided { outcome: (), draft });
     }
     Ok(missing.len())
 }
@@ -110,8 +110,8 @@ fn closes(store: &Store, part: &GraphPart) -> bool {
 }
 
 fn open(store: &mut Store) {
-    let step = store.about_flow(flow::open).unwrap();
-    store.land(step);
+    let decided = store.about_flow(flow::open).unwrap();
+    store.land(decided);
     store.pump();
 }
 

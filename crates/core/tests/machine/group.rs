@@ -105,8 +105,8 @@ fn any_end_of_the_upstream_satisfies_an_any_terminal_edge() {
         depends_on: vec![cleanup],
         ..submission()
     };
-    let step = store.submitted(id(2), &command).unwrap();
-    store.land(step);
+    let decided = store.submitted(id(2), &command).unwrap();
+    store.land(decided);
     store.run(root, End::Badly);
     assert!(store.is_queued(id(2)));
 }
@@ -117,26 +117,26 @@ fn the_child_of_an_all_of_join_is_nudged_only_by_the_last_success_or_by_a_failur
     let (first, second) = (store.add(1, &[]), store.add(2, &[]));
     let child = store.add(3, &[1, 2]);
     assert!(store.claim(first, 1));
-    let step = store.ended(first, End::Well).unwrap();
-    store.land(step);
-    let step = group::resolve_edges(
+    let decided = store.ended(first, End::Well).unwrap();
+    store.land(decided);
+    let decided = group::resolve_edges(
         &store.execution(first),
         &store.edges_from(first),
         true,
         &store.context(),
     );
-    store.land(step);
+    store.land(decided);
     assert!(!store.nudged().any(|key| *key == RecordKey::Execution(child)));
     assert!(store.claim(second, 2));
-    let step = store.ended(second, End::Badly).unwrap();
-    store.land(step);
-    let step = group::resolve_edges(
+    let decided = store.ended(second, End::Badly).unwrap();
+    store.land(decided);
+    let decided = group::resolve_edges(
         &store.execution(second),
         &store.edges_from(second),
         true,
         &store.context(),
     );
-    store.land(step);
+    store.land(decided);
     assert!(store.nudged().any(|key| *key == RecordKey::Execution(child)));
 }
 
@@ -148,14 +148,14 @@ fn an_upstream_resolves_its_edges_in_pages_and_each_edge_once() {
         store.add(child, &[1]);
     }
     assert!(store.claim(root, 1));
-    let step = store.ended(root, End::Well).unwrap();
-    store.land(step);
+    let decided = store.ended(root, End::Well).unwrap();
+    store.land(decided);
     let edges = store.edges_from(root);
-    let step = group::resolve_edges(&store.execution(root), &edges[..2], false, &store.context());
-    store.land(step);
+    let decided = group::resolve_edges(&store.execution(root), &edges[..2], false, &store.context());
+    store.land(decided);
     assert!(store.execution(root).follow_ups.resolve_edges);
-    let step = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
-    store.land(step);
+    let decided = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
+    store.land(decided);
     assert!(!store.execution(root).follow_ups.resolve_edges);
     store.assert_counters();
 }
@@ -166,12 +166,12 @@ fn an_upstream_a_child_and_the_edge_between_them_can_end_in_one_transaction() {
     let root = store.add(1, &[]);
     let child = store.add(2, &[1]);
     assert!(store.claim(root, 1));
-    let mut step = store.ended(root, End::Well).unwrap();
-    group::resolve_at_once(&mut step.draft, root, &store.edges_from(root));
+    let mut decided = store.ended(root, End::Well).unwrap();
+    group::resolve_at_once(&mut decided.draft, root, &store.edges_from(root));
     let counts = store.group_counts(child);
-    let evaluated = group::evaluate_at_once(&mut step.draft, &store.execution(child), &counts, &store.context());
+    let evaluated = group::evaluate_at_once(&mut decided.draft, &store.execution(child), &counts, &store.context());
     assert_eq!(evaluated, Evaluated::Satisfied);
-    store.land(step);
+    store.land(decided);
     assert!(store.is_queued(child));
     assert!(store.owed().is_empty(), "{:?}", store.owed());
     store.assert_counters();
@@ -184,11 +184,11 @@ fn ending_in_one_transaction_conflicts_with_an_edge_staged_meanwhile() {
     store.add(2, &[]);
     assert!(store.claim(root, 1));
     let before = store.clone();
-    let mut step = before.ended(root, End::Well).unwrap();
-    group::resolve_at_once(&mut step.draft, root, &before.edges_from(root));
+    let mut decided = before.ended(root, End::Well).unwrap();
+    group::resolve_at_once(&mut decided.draft, root, &before.edges_from(root));
     let staged = store.staged(&stage(1, 2)).unwrap();
     store.land(staged);
-    assert!(store.commit(Transaction::of(step.draft, before)).is_err());
+    assert!(store.commit(Transaction::of(decided.draft, before)).is_err());
 }
 
 #[test]
@@ -199,8 +199,8 @@ fn an_edge_from_an_upstream_that_ends_meanwhile_is_not_applied_as_unresolved() {
     assert!(store.claim(root, 1));
     let before = store.clone();
     let staged = before.staged(&stage(1, 2)).unwrap();
-    let step = store.ended(root, End::Well).unwrap();
-    store.land(step);
+    let decided = store.ended(root, End::Well).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(staged.draft, before)),
         Err(RecordKey::Execution(root))
@@ -214,10 +214,10 @@ fn a_verdict_computed_before_an_edge_was_applied_does_not_land_after_it() {
     store.add(2, &[]);
     let child = store.add(3, &[1]);
     assert!(store.claim(root, 1));
-    let step = store.ended(root, End::Well).unwrap();
-    store.land(step);
-    let step = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
-    store.land(step);
+    let decided = store.ended(root, End::Well).unwrap();
+    store.land(decided);
+    let decided = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
+    store.land(decided);
     let before = store.clone();
     let verdict = group::evaluate(&before.execution(child), &before.group_counts(child), &before.context());
     assert_eq!(verdict.outcome, Evaluated::Satisfied);
@@ -273,17 +273,17 @@ fn a_sibling_is_not_cancelled_once_somebody_else_depends_on_it() {
     let child = store.add_joining(3, &[1, 2], CANCEL);
     store.add(4, &[]);
     assert!(store.claim(first, 1));
-    let step = store.ended(first, End::Well).unwrap();
-    store.land(step);
-    let step = group::resolve_edges(
+    let decided = store.ended(first, End::Well).unwrap();
+    store.land(decided);
+    let decided = group::resolve_edges(
         &store.execution(first),
         &store.edges_from(first),
         true,
         &store.context(),
     );
-    store.land(step);
-    let step = group::evaluate(&store.execution(child), &store.group_counts(child), &store.context());
-    store.land(step);
+    store.land(decided);
+    let decided = group::evaluate(&store.execution(child), &store.group_counts(child), &store.context());
+    store.land(decided);
     let before = store.clone();
     let siblings = [group::Sibling {
         upstream: &before.execution(sibling),
@@ -332,12 +332,12 @@ fn nothing_is_decided_before_the_flow_is_open() {
     let mut store = Store::started(Assembly::Assembling);
     let root = store.add(1, &[]);
     let child = store.add(2, &[1]);
-    let step = store.cancelled(root).unwrap();
-    store.land(step);
+    let decided = store.cancelled(root).unwrap();
+    store.land(decided);
     store.pump();
     assert_eq!(store.state(child), PublicState::WaitingChildren);
-    let step = store.about_flow(ff_core::machine::flow::open).unwrap();
-    store.land(step);
+    let decided = store.about_flow(ff_core::machine::flow::open).unwrap();
+    store.land(decided);
     store.pump();
     assert_eq!(store.state(child), PublicState::Skipped);
 }
@@ -347,8 +347,8 @@ fn waiting_for_children_keeps_the_lease_when_nothing_is_missing() {
     let mut store = Store::started(Assembly::Open);
     let member = store.add(1, &[]);
     assert!(store.claim(member, 1));
-    let step = store.waited(member, store.fence(member)).unwrap();
-    assert_eq!(store.land(step), WaitedChildren::AlreadySatisfied);
+    let decided = store.waited(member, store.fence(member)).unwrap();
+    assert_eq!(store.land(decided), WaitedChildren::AlreadySatisfied);
     assert_eq!(store.state(member), PublicState::Active);
 }
 
@@ -360,8 +360,8 @@ fn a_worker_that_waits_for_its_children_goes_on_with_the_same_attempt() {
     let staged = store.staged(&stage(2, 1)).unwrap();
     store.land(staged);
     let fence = store.fence(parent);
-    let step = store.waited(parent, fence).unwrap();
-    assert_eq!(store.land(step), WaitedChildren::Waiting);
+    let decided = store.waited(parent, fence).unwrap();
+    assert_eq!(store.land(decided), WaitedChildren::Waiting);
     assert_eq!(store.waited(parent, fence).unwrap().outcome, WaitedChildren::Waiting);
     store.pump();
     assert_eq!(store.state(parent), PublicState::WaitingChildren);
@@ -395,8 +395,8 @@ fn waiting_for_what_can_no_longer_hold_fails_for_good() {
     store.run(child, End::Badly);
     assert_eq!(store.state(parent), PublicState::Active);
     let fence = store.fence(parent);
-    let step = store.waited(parent, fence).unwrap();
-    assert_eq!(store.land(step), WaitedChildren::DependencyImpossible);
+    let decided = store.waited(parent, fence).unwrap();
+    assert_eq!(store.land(decided), WaitedChildren::DependencyImpossible);
     let ended = store.execution(parent);
     assert_eq!(ended.outcome().unwrap().kind, OutcomeKind::Failed);
     assert_eq!(ended.ended_lease.unwrap().end, LeaseEnd::DependencyImpossible);
@@ -417,8 +417,8 @@ fn a_running_child_does_not_move_when_an_edge_is_applied_to_it() {
     store.pump();
     assert_eq!(store.state(child), PublicState::Active);
     assert_eq!(store.counter(CounterKey::Group(child, GroupCounter::Unresolved)), 1);
-    let step = store.released(child).unwrap();
-    store.land(step);
+    let decided = store.released(child).unwrap();
+    store.land(decided);
     store.pump();
     assert!(store.is_queued(child));
 }
@@ -432,8 +432,8 @@ fn an_upstream_that_ends_while_another_edge_is_applied_is_not_missed() {
     assert!(store.claim(child, 1));
     let staged = store.staged(&stage(2, 1)).unwrap();
     store.land(staged);
-    let step = store.released(child).unwrap();
-    store.land(step);
+    let decided = store.released(child).unwrap();
+    store.land(decided);
     store.pump();
     let before = store.clone();
     let apply = before.staged(&stage(3, 1)).unwrap();
@@ -460,23 +460,23 @@ fn a_verdict_of_impossible_does_not_land_after_the_edge_that_makes_it_wrong() {
         apply: false,
         ..stage(3, 4)
     };
-    let step = store.staged(&unapplied).unwrap();
-    let edge = store.land(step).edge_id;
+    let decided = store.staged(&unapplied).unwrap();
+    let edge = store.land(decided).edge_id;
     assert!(store.claim(id(2), 1));
-    let step = store.ended(id(2), End::Badly).unwrap();
-    store.land(step);
-    let step = group::resolve_edges(
+    let decided = store.ended(id(2), End::Badly).unwrap();
+    store.land(decided);
+    let decided = group::resolve_edges(
         &store.execution(id(2)),
         &store.edges_from(id(2)),
         true,
         &store.context(),
     );
-    store.land(step);
+    store.land(decided);
     let before = store.clone();
     let verdict = group::evaluate(&before.execution(child), &before.group_counts(child), &before.context());
     assert_eq!(verdict.outcome, Evaluated::Impossible);
-    let step = store.applied(edge).unwrap();
-    store.land(step);
+    let decided = store.applied(edge).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(verdict.draft, before)),
         Err(RecordKey::Execution(child))
@@ -493,14 +493,14 @@ fn a_child_is_not_released_behind_a_gate_that_closed_meanwhile() {
     let root = store.add(1, &[]);
     let child = store.add(2, &[1]);
     assert!(store.claim(root, 1));
-    let step = store.ended(root, End::Well).unwrap();
-    store.land(step);
-    let step = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
-    store.land(step);
+    let decided = store.ended(root, End::Well).unwrap();
+    store.land(decided);
+    let decided = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
+    store.land(decided);
     let before = store.clone();
     let late = group::evaluate(&before.execution(child), &before.group_counts(child), &before.context());
-    let step = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
-    store.land(step);
+    let decided = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(late.draft, before)),
         Err(RecordKey::Gate(FLOW))

@@ -152,8 +152,8 @@ fn a_member_that_never_opened_is_not_held_back_once_it_has_ended() {
         unsatisfied: 1,
     });
     execution.pending_waitpoints = vec![pending_waitpoint()];
-    let step = operator::cancel_by_cascade(&execution, "sibling", &case.context());
-    let ended = step.draft.execution(case.id).unwrap();
+    let decided = operator::cancel_by_cascade(&execution, "sibling", &case.context());
+    let ended = decided.draft.execution(case.id).unwrap();
     assert!(!ended.waits_for_dependencies() && ended.pending_waitpoints.is_empty());
     assert!(ended.follow_ups.resolve_edges && !ended.follow_ups.reopen_edges);
 }

@@ -488,8 +488,8 @@ fn stop_at(millis: u64) -> BudgetStop {
 
 fn ended(execution: &Execution) -> PublicState {
     let context = ff_core::machine::Context::engine(at(10));
-    let step = time::advance(execution, &context);
-    public_state(step.draft.execution(execution.id).unwrap())
+    let decided = time::advance(execution, &context);
+    public_state(decided.draft.execution(execution.id).unwrap())
 }
 
 #[test]

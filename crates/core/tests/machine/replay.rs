@@ -6,7 +6,7 @@ use ff_core::error::Code;
 use ff_core::id::ExecutionId;
 use ff_core::machine::replay::{self, Past};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Step, group, lease, operator};
+use ff_core::machine::{Context, Decided, group, lease, operator};
 use ff_core::name::RequestId;
 use ff_core::policy::{Policy, TimeoutPolicy};
 use ff_core::record::{AttemptKind, CancelFlowPolicy, EdgeGroupPolicy, EdgeState, OnSatisfied, RecordKey};
@@ -57,8 +57,8 @@ fn an_attempt_that_was_archived_before_the_end_is_not_archived_twice() {
     let member = store.add(1, &[]);
     store.run(member, End::Badly);
     store.replay(member);
-    let step = store.cancelled(member).unwrap();
-    store.land(step);
+    let decided = store.cancelled(member).unwrap();
+    store.land(decided);
     store.pump();
     store.replay(member);
     assert!(store.is_queued(member));
@@ -72,8 +72,8 @@ fn a_repeated_request_replays_once() {
     let command = ReplayExecution {
         request_id: Some(RequestId::parse("once").unwrap()),
     };
-    let step = store.replayed(member, &command).unwrap();
-    assert_eq!(store.land(step), Replayed::Now);
+    let decided = store.replayed(member, &command).unwrap();
+    assert_eq!(store.land(decided), Replayed::Now);
     assert_eq!(store.replayed(member, &command).unwrap().outcome, Replayed::Already);
     assert_eq!(
         refusal(store.replayed(member, &ReplayExecution::default())),
@@ -88,10 +88,10 @@ fn replays_are_limited_by_the_policy() {
         max_replay_count: Some(1),
         ..Policy::default()
     };
-    let step = store
+    let decided = store
         .submitted(id(1), &CreateExecution { policy, ..submission() })
         .unwrap();
-    store.land(step);
+    store.land(decided);
     store.run(id(1), End::Badly);
     store.replay(id(1));
     store.run(id(1), End::Badly);
@@ -108,8 +108,8 @@ fn a_member_of_a_sealed_or_cancelled_flow_cannot_be_replayed() {
         let member = store.add(1, &[]);
         store.add(2, &[]);
         store.run(member, End::Badly);
-        let step = store.flow_cancelled(policy).unwrap();
-        store.land(step);
+        let decided = store.flow_cancelled(policy).unwrap();
+        store.land(decided);
         store.pump();
         assert_eq!(
             refusal(store.replayed(member, &ReplayExecution::default())),
@@ -129,27 +129,27 @@ fn replayed_after_an_hour(command: &CreateExecution) -> ff_core::record::Executi
         flow_id: None,
         ..command.clone()
     };
-    let step = submit::create(&command, id(1), Known::default(), &context(&store)).unwrap();
-    store.land(step);
+    let decided = submit::create(&command, id(1), Known::default(), &context(&store)).unwrap();
+    store.land(decided);
     let unwanted = ff_core::command::operator::CancelExecution {
         reason: "no".to_owned(),
         fence: None,
     };
-    let step = operator::cancel(&store.execution(id(1)), &unwanted, &context(&store)).unwrap();
-    store.land(step);
+    let decided = operator::cancel(&store.execution(id(1)), &unwanted, &context(&store)).unwrap();
+    store.land(decided);
     store.wait(Duration::from_hours(1));
     let past = Past {
         archived: false,
         has_failed_edges: false,
     };
-    let step = replay::replay(
+    let decided = replay::replay(
         &store.execution(id(1)),
         &ReplayExecution::default(),
         past,
         &context(&store),
     )
     .unwrap();
-    store.land(step);
+    store.land(decided);
     store.execution(id(1))
 }
 
@@ -221,8 +221,8 @@ fn it_may_not_be_claimed_before_its_descendants_are_reopened() {
     let root = store.add(1, &[]);
     store.add(2, &[1]);
     store.run(root, End::Badly);
-    let step = store.replayed(root, &ReplayExecution::default()).unwrap();
-    store.land(step);
+    let decided = store.replayed(root, &ReplayExecution::default()).unwrap();
+    store.land(decided);
     assert!(!store.is_queued(root));
     store.pump();
     assert!(store.is_queued(root));
@@ -267,8 +267,8 @@ fn two_upstreams_replayed_at_once_do_not_both_leave_their_child_skipped() {
     store.run(first, End::Badly);
     store.run(second, End::Badly);
     for member in [first, second] {
-        let step = store.replayed(member, &ReplayExecution::default()).unwrap();
-        store.land(step);
+        let decided = store.replayed(member, &ReplayExecution::default()).unwrap();
+        store.land(decided);
     }
     let before = store.clone();
     let progress = Progress::new(64);
@@ -332,15 +332,15 @@ fn an_end_that_is_still_being_resolved_when_it_is_replayed_counts_for_nobody_els
     let root = store.add(1, &[]);
     let (told, untold) = (store.add(2, &[1]), store.add(3, &[1]));
     assert!(store.claim(root, 1));
-    let step = store.ended(root, End::Badly).unwrap();
-    store.land(step);
+    let decided = store.ended(root, End::Badly).unwrap();
+    store.land(decided);
     let edges: Vec<_> = store
         .edges_from(root)
         .into_iter()
         .filter(|edge| edge.downstream == told)
         .collect();
-    let step = group::resolve_edges(&store.execution(root), &edges, false, &store.context());
-    store.land(step);
+    let decided = group::resolve_edges(&store.execution(root), &edges, false, &store.context());
+    store.land(decided);
     store.replay(root);
     assert!(!store.execution(root).follow_ups.resolve_edges);
     for child in [told, untold] {
@@ -366,8 +366,8 @@ fn a_call_under_the_old_lease_still_learns_how_it_ended() {
     let member: ExecutionId = store.add(1, &[]);
     assert!(store.claim(member, 1));
     let fence = store.fence(member);
-    let step = store.ended(member, End::Well).unwrap();
-    store.land(step);
+    let decided = store.ended(member, End::Well).unwrap();
+    store.land(decided);
     store.pump();
     store.replay(member);
     let command = ff_core::command::lease::Complete { fence, result: None };
@@ -382,17 +382,17 @@ fn half_resolved() -> (Store, ExecutionId, ExecutionId) {
     let child = store.add(2, &[1]);
     store.add(3, &[1]);
     assert!(store.claim(root, 1));
-    let step = store.ended(root, End::Badly).unwrap();
-    store.land(step);
+    let decided = store.ended(root, End::Badly).unwrap();
+    store.land(decided);
     let edges: Vec<_> = store
         .edges_from(root)
         .into_iter()
         .filter(|edge| edge.downstream == child)
         .collect();
-    let step = group::resolve_edges(&store.execution(root), &edges, false, &store.context());
-    store.land(step);
-    let step = group::evaluate(&store.execution(child), &store.group_counts(child), &store.context());
-    store.land(step);
+    let decided = group::resolve_edges(&store.execution(root), &edges, false, &store.context());
+    store.land(decided);
+    let decided = group::evaluate(&store.execution(child), &store.group_counts(child), &store.context());
+    store.land(decided);
     assert_eq!(store.state(child), PublicState::Skipped);
     (store, root, child)
 }
@@ -407,8 +407,8 @@ fn a_page_of_an_end_that_was_replayed_away_does_not_land() {
         false,
         &before.context(),
     );
-    let step = store.replayed(root, &ReplayExecution::default()).unwrap();
-    store.land(step);
+    let decided = store.replayed(root, &ReplayExecution::default()).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(late.draft, before)),
         Err(RecordKey::Execution(root))
@@ -418,12 +418,12 @@ fn a_page_of_an_end_that_was_replayed_away_does_not_land() {
 #[test]
 fn edges_of_an_upstream_that_still_resolves_them_are_reopened_afterwards() {
     let (mut store, root, child) = half_resolved();
-    let step = store.replayed(child, &ReplayExecution::default()).unwrap();
-    store.land(step);
+    let decided = store.replayed(child, &ReplayExecution::default()).unwrap();
+    store.land(decided);
     let early = Progress::new(64).page(&store, &Work::Reopen(child));
     assert!(early.draft.writes.is_empty(), "{:?}", early.draft.writes);
-    let step = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
-    store.land(step);
+    let decided = group::resolve_edges(&store.execution(root), &store.edges_from(root), true, &store.context());
+    store.land(decided);
     store.pump();
     assert_eq!(edge_state(&store, 1, 2), EdgeState::Unresolved);
     assert_eq!(store.state(child), PublicState::WaitingChildren);
@@ -435,12 +435,12 @@ fn an_inbound_edge_is_not_reopened_from_what_its_upstream_was_before() {
     let root = store.add(1, &[]);
     let child = store.add(2, &[1]);
     store.run(root, End::Badly);
-    let step = store.replayed(child, &ReplayExecution::default()).unwrap();
-    store.land(step);
+    let decided = store.replayed(child, &ReplayExecution::default()).unwrap();
+    store.land(decided);
     let before = store.clone();
     let late = Progress::new(64).page(&before, &Work::Reopen(child)).draft;
-    let step = store.replayed(root, &ReplayExecution::default()).unwrap();
-    store.land(step);
+    let decided = store.replayed(root, &ReplayExecution::default()).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(late, before)),
         Err(RecordKey::Execution(root))
@@ -455,8 +455,8 @@ fn a_replay_does_not_land_behind_a_gate_that_closed_meanwhile() {
     store.run(member, End::Badly);
     let before = store.clone();
     let late = before.replayed(member, &ReplayExecution::default()).unwrap();
-    let step = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
-    store.land(step);
+    let decided = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
+    store.land(decided);
     assert_eq!(
         store.commit(Transaction::of(late.draft, before)),
         Err(RecordKey::Gate(FLOW))
@@ -471,12 +471,12 @@ fn a_replayed_member_is_decided_only_once_its_edges_are_reopened() {
     let skipped = store.add(4, &[1]);
     store.run(failed, End::Badly);
     store.run(succeeded, End::Well);
-    let step = store.cancelled(child).unwrap();
-    store.land(step);
+    let decided = store.cancelled(child).unwrap();
+    store.land(decided);
     store.pump();
     for member in [child, skipped] {
-        let step = store.replayed(member, &ReplayExecution::default()).unwrap();
-        store.land(step);
+        let decided = store.replayed(member, &ReplayExecution::default()).unwrap();
+        store.land(decided);
         let nudge = Work::Evaluate(RecordKey::Execution(member));
         let early = Progress::new(64).page(&store, &nudge).draft;
         assert!(early.is_empty(), "{early:?}");
@@ -498,15 +498,15 @@ fn nobody_is_reopened_behind_a_cancelled_gate() {
     let root = store.add(1, &[]);
     let child = store.add(2, &[1]);
     store.run(root, End::Badly);
-    let step = store.replayed(root, &ReplayExecution::default()).unwrap();
-    store.land(step);
+    let decided = store.replayed(root, &ReplayExecution::default()).unwrap();
+    store.land(decided);
     let before = store.clone();
     let late = Progress::new(64).page(&before, &Work::Reopen(root)).draft;
-    let step = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
-    store.land(step);
+    let decided = store.flow_cancelled(CancelFlowPolicy::CancelAll).unwrap();
+    store.land(decided);
     assert_eq!(store.commit(Transaction::of(late, before)), Err(RecordKey::Gate(FLOW)));
     let page = Progress::new(64).page(&store, &Work::Reopen(root)).draft;
-    store.land(Step {
+    store.land(Decided {
         outcome: (),
         draft: page,
     });

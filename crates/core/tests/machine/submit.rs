@@ -7,9 +7,9 @@ use ff_core::command::submit::{CreateExecution, Created, DependsOn, LaneState};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{AttemptId, ExecutionId, FlowId, LeaseId};
 use ff_core::limits::TAGS_MAX;
-use ff_core::machine::step::Write;
+use ff_core::machine::decided::Write;
 use ff_core::machine::submit::{Known, content_digest, create};
-use ff_core::machine::{Context, Draft, Settings, Step};
+use ff_core::machine::{Context, Decided, Draft, Settings};
 use ff_core::name::{ContentType, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
 use ff_core::payload::Payload;
 use ff_core::record::{
@@ -45,14 +45,14 @@ fn at(now: Timestamp) -> Context {
     }
 }
 
-fn submit(command: &CreateExecution, known: Known<'_>) -> Result<Step<Created>, Rejection> {
+fn submit(command: &CreateExecution, known: Known<'_>) -> Result<Decided<Created>, Rejection> {
     create(command, ID, known, &at(START))
 }
 
 fn accepted(command: &CreateExecution) -> Draft {
-    let step = submit(command, Known::default()).unwrap();
-    assert_eq!(step.outcome, Created::Created { execution_id: ID });
-    step.draft
+    let decided = submit(command, Known::default()).unwrap();
+    assert_eq!(decided.outcome, Created::Created { execution_id: ID });
+    decided.draft
 }
 
 fn created(command: &CreateExecution) -> Execution {
@@ -170,7 +170,7 @@ fn the_same_submission_under_the_same_id_is_a_duplicate_that_changes_nothing() {
         execution_id: ID,
         content_differs: false,
     };
-    assert_eq!(submit(&plain(), known).unwrap(), Step::unchanged(duplicate));
+    assert_eq!(submit(&plain(), known).unwrap(), Decided::unchanged(duplicate));
     for other in variations() {
         assert_eq!(code(submit(&other, known)), Code::AlreadyExists);
     }
@@ -185,7 +185,7 @@ fn a_key_answers_with_its_first_execution_and_says_whether_the_content_differs()
     };
     let answer = |command: &CreateExecution| create(command, OTHER, known, &at(START)).unwrap();
     let duplicate = |content_differs| {
-        Step::unchanged(Created::Duplicate {
+        Decided::unchanged(Created::Duplicate {
             execution_id: ID,
             content_differs,
         })
@@ -606,8 +606,8 @@ fn a_submission_carries_the_trace_it_came_in() {
     let first = trace("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
     let second = trace("00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01");
     let tags_of = |command: &CreateExecution, context: &Context| {
-        let step = create(command, ID, Known::default(), context).unwrap();
-        step.draft.execution(ID).unwrap().clone()
+        let decided = create(command, ID, Known::default(), context).unwrap();
+        decided.draft.execution(ID).unwrap().clone()
     };
     let execution = tags_of(&plain(), &first);
     assert_eq!(execution.tags[TRACE_TAG], first.trace.as_ref().unwrap().as_str());

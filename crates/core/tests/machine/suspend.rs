@@ -7,7 +7,7 @@ use ff_core::command::waitpoint::{CreatePendingWaitpoint, RequiredNames, Waitpoi
 use ff_core::error::Code;
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::{KeyRing, Secret};
-use ff_core::machine::step::{ClosedReason, Write};
+use ff_core::machine::decided::{ClosedReason, Write};
 use ff_core::machine::suspend::SuspendOutcome;
 use ff_core::machine::waitpoint::{claims, list_open, read_token};
 use ff_core::machine::{placement, signal, time};

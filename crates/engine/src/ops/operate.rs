@@ -36,8 +36,8 @@ pub(crate) async fn delete_execution(engine: &Engine, id: ExecutionId) -> Result
         let execution = engine.visible(&snapshot, id)?;
         let read = flow.and_then(|flow| FlowRead::of(&snapshot, flow));
         let open_members = read.map_or(0, |read| read.counts.open);
-        let step = operator::delete(execution, open_members, &engine.context_of(&snapshot, execution))?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = operator::delete(execution, open_members, &engine.context_of(&snapshot, execution))?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

@@ -23,8 +23,8 @@ pub(crate) async fn replay_execution(engine: &Engine, command: On<ExecutionId, R
         let mut snapshot = locked.look(load).await?;
         let execution = engine.visible(&snapshot, id)?.clone();
         let past = past_of(engine, &execution, &mut snapshot).await?;
-        let step = replay::replay(&execution, &command, past, &engine.context_of(&snapshot, &execution))?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = replay::replay(&execution, &command, past, &engine.context_of(&snapshot, &execution))?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

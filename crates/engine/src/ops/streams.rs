@@ -7,7 +7,7 @@ use ff_core::command::stream::{AttemptRef, ReadStream, StreamEnd, StreamPage, Ta
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::frame::FrameId;
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::name::ContentType;
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, RecordKey};

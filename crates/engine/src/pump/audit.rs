@@ -7,7 +7,7 @@ use ff_backend::load::Load;
 use ff_backend::query::{AuditRow, Cursor, Listing};
 use ff_core::fabric::Result;
 use ff_core::machine::placement::{due_at, placement};
-use ff_core::machine::{Draft, Step};
+use ff_core::machine::{Decided, Draft};
 use ff_core::partition::{Family, Partition};
 use ff_core::record::Record;
 
@@ -81,8 +81,8 @@ async fn repair(engine: &Engine, partition: Partition, row: &AuditRow) -> Result
         let Some((record, _)) = snapshot.records.get(&key) else {
             return Ok(Decision::unchanged(snapshot, 0));
         };
-        let step = rewrite(record);
-        Ok(Decision::Commit(snapshot, step.map(|()| 1)))
+        let decided = rewrite(record);
+        Ok(Decision::Commit(snapshot, decided.map(|()| 1)))
     };
     engine.shared.pump.audits.add_repaired(locked.transact(decide).await?);
     Ok(())
@@ -108,10 +108,10 @@ impl Audits {
     }
 }
 
-fn rewrite(record: &Record) -> Step<()> {
+fn rewrite(record: &Record) -> Decided<()> {
     let mut draft = Draft::default();
     draft.put(record.clone());
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
 /// Whether a record is in another index than its facts say, or due at another moment.

@@ -7,7 +7,7 @@ use ff_backend::due::DueKey;
 use ff_backend::load::{Load, Snapshot};
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
-use ff_core::machine::Step;
+use ff_core::machine::Decided;
 use ff_core::machine::time::{Timer, next_timer};
 use ff_core::partition::Partition;
 use ff_core::record::{Execution, Flow, RecordKey};
@@ -117,7 +117,7 @@ async fn read_in_turn(engine: &Engine, load: Load, key: RecordKey) -> Result<Sna
 /// A record that is gone has nothing left to evaluate.
 async fn drop_nudge(engine: &Engine, snapshot: Snapshot, key: RecordKey) -> Result<Progress> {
     let locked = engine.lock(key.clone()).await;
-    let drop = Decision::Answer(key, snapshot, Step::unchanged(Progress::Done));
+    let drop = Decision::Answer(key, snapshot, Decided::unchanged(Progress::Done));
     // Not committed: whoever looks at it next drops it.
     let dropped = locked.transact_once(async { Ok(drop) }).await?;
     Ok(dropped.unwrap_or(Progress::Later))

@@ -5,7 +5,7 @@ use ff_backend::query::Page;
 use ff_backend::transaction::Version;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Decided};
 use ff_core::record::{Execution, Record, RecordKey};
 use ff_core::time::Timestamp;
 use futures::future::join_all;
@@ -49,7 +49,7 @@ impl Listed {
     async fn change<O: Send>(
         self,
         engine: &Engine,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+        rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
     ) -> Result<Option<O>> {
         let id = self.execution.id;
         let key = RecordKey::Execution(id);
@@ -59,11 +59,11 @@ impl Listed {
             let Some(execution) = snapshot.execution(&key) else {
                 return Ok(Decision::unchanged(snapshot, None));
             };
-            let step = match rule(execution, &engine.context_of(&snapshot, execution)) {
-                Err(refusal) if refusal.code == Code::ExecutionNotFound => Step::unchanged(None),
-                step => step?.map(Some),
+            let decided = match rule(execution, &engine.context_of(&snapshot, execution)) {
+                Err(refusal) if refusal.code == Code::ExecutionNotFound => Decided::unchanged(None),
+                decided => decided?.map(Some),
             };
-            Ok(Decision::Commit(snapshot, step))
+            Ok(Decision::Commit(snapshot, decided))
         };
         locked.transact(decide).await
     }
@@ -74,7 +74,7 @@ impl Listed {
 pub(super) async fn change_all<O: Send>(
     engine: &Engine,
     all: Vec<Listed>,
-    rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
 ) -> Vec<Result<Option<O>>> {
     let rule = &rule;
     let changes = all.into_iter().map(|listed| listed.change(engine, rule));

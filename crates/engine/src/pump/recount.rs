@@ -11,7 +11,7 @@ use ff_backend::transaction::Version;
 use ff_core::fabric::Result;
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
-use ff_core::machine::{Draft, Step};
+use ff_core::machine::{Decided, Draft};
 use ff_core::record::{CounterKey, EdgeState, Execution, FlowCounter, GroupCounter, Record, RecordKey};
 use ff_core::state::{PublicState, public_state};
 
@@ -107,13 +107,13 @@ async fn correct(
     let mut draft = Draft::default();
     draft.put(record.clone());
     draft.increments = increments;
-    let step = Step {
+    let decided = Decided {
         outcome: drifted,
         draft,
     };
     let locked = engine.lock(key.clone()).await;
     // Somebody was faster: a later audit counts again.
-    let corrected = locked.transact_once(async { Ok(Decision::Commit(snapshot, step)) });
+    let corrected = locked.transact_once(async { Ok(Decision::Commit(snapshot, decided)) });
     Ok(corrected.await?.unwrap_or(0))
 }
 

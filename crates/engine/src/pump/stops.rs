@@ -5,7 +5,7 @@ use ff_backend::query::Listing;
 use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
 use ff_core::machine::budget::Stop;
-use ff_core::machine::{Context, Step, lease};
+use ff_core::machine::{Context, Decided, lease};
 use ff_core::record::Execution;
 use ff_core::time::Timestamp;
 
@@ -38,7 +38,7 @@ async fn sweep_leased(
     engine: &Engine,
     budget_id: BudgetId,
     done: BudgetCall,
-    rule: impl Fn(&Execution, &Context) -> Result<Step<bool>> + Send + Sync,
+    rule: impl Fn(&Execution, &Context) -> Result<Decided<bool>> + Send + Sync,
 ) -> Result<Progress> {
     let leased = Listing::LeasedUnder {
         partitions: engine.flow_partitions(),

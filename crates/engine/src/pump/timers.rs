@@ -24,8 +24,8 @@ pub(super) async fn advance(engine: &Engine, seen: &Snapshot, id: ExecutionId) -
         let Some(execution) = snapshot.execution(&key) else {
             return Ok(Decision::unchanged(snapshot, ()));
         };
-        let step = time::advance(execution, &engine.context_of(&snapshot, execution));
-        Ok(Decision::Commit(snapshot, step))
+        let decided = time::advance(execution, &engine.context_of(&snapshot, execution));
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await?;
     Ok(Progress::Done)

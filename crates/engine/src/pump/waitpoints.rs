@@ -25,8 +25,8 @@ pub(super) async fn expire(engine: &Engine, execution_id: ExecutionId, id: Waitp
         let Some(execution) = snapshot.execution(&owner) else {
             return Err(internal(&format!("waitpoint {id} has no execution {execution_id}")));
         };
-        let step = waitpoint::expire(pending, execution, &engine.context(snapshot.now));
-        Ok(Decision::Commit(snapshot, step))
+        let decided = waitpoint::expire(pending, execution, &engine.context(snapshot.now));
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await?;
     Ok(Progress::Done)

@@ -6,7 +6,7 @@ use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::GrantId;
 use ff_core::machine::claim::Admitted;
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Decided};
 use ff_core::policy::Policy;
 use ff_core::record::{Execution, RecordKey};
 use ff_core::time::Timestamp;
@@ -41,18 +41,18 @@ impl Candidate {
     pub(super) async fn settle(
         &self,
         engine: &Engine,
-        rule: impl Fn(&Execution, &Context) -> Result<Step<Admitted>> + Send + Sync,
+        rule: impl Fn(&Execution, &Context) -> Result<Decided<Admitted>> + Send + Sync,
     ) -> Result<Settled> {
         let id = self.execution().id;
         let locked = engine.lock(RecordKey::Execution(id)).await;
         let locked = locked.starting_from(Some(self.snapshot()));
         let decide = || async {
             let snapshot = locked.look(Engine::load_of(id)).await?;
-            let step = engine
+            let decided = engine
                 .visible(&snapshot, id)
                 .and_then(|execution| rule(execution, &engine.context_of(&snapshot, execution)));
-            let step = match step {
-                Ok(step) => step,
+            let decided = match decided {
+                Ok(decided) => decided,
                 Err(refusal) if is_over(refusal.code) => {
                     let settled = if self.is_redeemed(&snapshot) {
                         Settled::Redeemed
@@ -65,13 +65,13 @@ impl Candidate {
             };
             // What is decided again may have landed before: then it is as it was loaded.
             let loaded = || snapshot.execution(&RecordKey::Execution(id));
-            let after = step.draft.execution(id).or_else(loaded).cloned().map(Box::new);
-            let step = step.map(|admitted| match (admitted, after) {
+            let after = decided.draft.execution(id).or_else(loaded).cloned().map(Box::new);
+            let decided = decided.map(|admitted| match (admitted, after) {
                 (Admitted::Yes, Some(after)) => Settled::Done(after),
                 (Admitted::Yes, None) => Settled::Over,
                 (Admitted::FlowCancelled, _) => Settled::FlowCancelled,
             });
-            Ok(Decision::Commit(snapshot, step))
+            Ok(Decision::Commit(snapshot, decided))
         };
         locked.transact(decide).await
     }

@@ -28,9 +28,9 @@ pub(crate) async fn issue_reclaim_grant(
     let ring = signing_keys(engine).await?;
     let issued = engine.change(id, |execution, context| {
         let grant_id = GrantId::from_uuid(mint::secret(engine.host()));
-        let step = operator::issue_reclaim_grant(execution, &command, grant_id, context)?;
-        let after = step.draft.execution(id).cloned();
-        Ok(step.map(|issued| (issued, after)))
+        let decided = operator::issue_reclaim_grant(execution, &command, grant_id, context)?;
+        let after = decided.draft.execution(id).cloned();
+        Ok(decided.map(|issued| (issued, after)))
     });
     match issued.await? {
         (ReclaimGrant::Issued { admitted: true, .. }, Some(execution)) => sign(&ring, &execution),

@@ -6,7 +6,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::{AttemptId, LeaseId};
 use ff_core::limits::{GRANT_TTL_DEFAULT, LEASE_TTL_DEFAULT};
-use ff_core::machine::Step;
+use ff_core::machine::Decided;
 use ff_core::machine::claim::{self, Claimant, Redeemed};
 use ff_core::machine::lease::check_lease_ttl;
 use ff_core::record::{BlobKey, Execution, RecordKey};
@@ -76,9 +76,9 @@ async fn redeem_verified(engine: &Engine, claims: &GrantClaims, claimant: &Claim
     let decide = || async {
         let snapshot = locked.look(load.clone()).await?;
         let execution = engine.visible(&snapshot, id)?;
-        let step = claim::claim_from_grant(execution, claimant, &engine.context_of(&snapshot, execution))?;
-        let step = with_handed(step, execution, claims, &snapshot);
-        Ok(Decision::Commit(snapshot, step))
+        let decided = claim::claim_from_grant(execution, claimant, &engine.context_of(&snapshot, execution))?;
+        let decided = with_handed(decided, execution, claims, &snapshot);
+        Ok(Decision::Commit(snapshot, decided))
     };
     let (redeemed, handed) = locked.transact(decide).await?;
     match redeemed {
@@ -91,19 +91,19 @@ async fn redeem_verified(engine: &Engine, claims: &GrantClaims, claimant: &Claim
 
 /// The outcome together with the execution as it stands then.
 fn with_handed(
-    step: Step<Redeemed>,
+    decided: Decided<Redeemed>,
     before: &Execution,
     claims: &GrantClaims,
     snapshot: &Snapshot,
-) -> Step<(Redeemed, Handed)> {
+) -> Decided<(Redeemed, Handed)> {
     let id = before.id;
     let handed = Handed {
-        execution: step.draft.execution(id).unwrap_or(before).clone(),
+        execution: decided.draft.execution(id).unwrap_or(before).clone(),
         input: snapshot.blobs.get(&BlobKey::Input(id)).cloned().unwrap_or_default(),
         grant_id: claims.grant_id,
         now: snapshot.now,
     };
-    step.map(|redeemed| (redeemed, handed))
+    decided.map(|redeemed| (redeemed, handed))
 }
 
 /// What the caller of a grant that cannot be redeemed is told. An execution that is gone, or not for this caller, is no

@@ -112,8 +112,8 @@ impl Template {
         let line = step.draft.history[0].clone();
         let puts = step.draft.writes.into_iter();
         let mut executions = puts.filter_map(|write| match write {
-            ff_core::machine::step::Write::Put(Record::Execution(execution))
-            | ff_core::machine::step::Write::Create {
+            ff_core::machine::decided::Write::Put(Record::Execution(execution))
+            | ff_core::machine::decided::Write::Create {
                 record: Record::Execution(execution),
                 ..
             } => Some(*execution),

@@ -16,9 +16,9 @@ use ff_backend::{Backend, Result};
 use ff_backend_valkey::{Options, ValkeyBackend};
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::ExecutionId;
-use ff_core::machine::step::Write;
+use ff_core::machine::decided::Write;
 use ff_core::machine::submit::{Known, create};
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Decided};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_core::record::{Actor, Definition, Execution, Happening, HistoryLine, HistorySubject, Record};
@@ -95,9 +95,9 @@ fn template() -> Execution {
     written(create(&command, ExecutionId::new(0, Uuid::nil()), Known::default(), &context).unwrap())
 }
 
-/// The execution that a step writes.
-fn written<O>(step: Step<O>) -> Execution {
-    let mut executions = step.draft.writes.into_iter().filter_map(|write| match write {
+/// The execution that was decided.
+fn written<O>(decided: Decided<O>) -> Execution {
+    let mut executions = decided.draft.writes.into_iter().filter_map(|write| match write {
         Write::Put(Record::Execution(execution))
         | Write::Create {
             record: Record::Execution(execution),

@@ -10,7 +10,7 @@ use ff_core::id::{
     AttemptId, BudgetId, EdgeId, EffectId, ExecutionId, FlowId, GrantId, LeaseId, QuotaPolicyId, SignalId,
     SuspensionId, WaitpointId,
 };
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
     WorkerId, WorkerInstanceId,

@@ -7,7 +7,7 @@ use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::machine::submit::{Known, create};
-use ff_core::machine::{Context, Settings, Step};
+use ff_core::machine::{Context, Decided, Settings};
 use ff_core::name::ExecutionKind;
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::payload::Payload;
@@ -222,21 +222,22 @@ impl<'h> Store<'h> {
     }
 
     /// Applies a rule to an execution as it is stored, and commits what it says.
-    pub(crate) async fn step<O>(
+    pub(crate) async fn apply<O>(
         &self,
         id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>, Rejection>,
+        rule: impl FnOnce(&Execution, &Context) -> Result<Decided<O>, Rejection>,
     ) -> O {
         let snapshot = self.surroundings(id).await;
         let execution = snapshot
             .execution(&RecordKey::Execution(id))
             .expect("the execution is stored");
         let context = self.context(execution, &snapshot);
-        let step = rule(execution, &context).expect("the rule accepts it");
-        if !step.draft.is_empty() {
-            self.commit(Transaction::bind(step.draft, &snapshot, self.tag())).await;
+        let decided = rule(execution, &context).expect("the rule accepts it");
+        if !decided.draft.is_empty() {
+            self.commit(Transaction::bind(decided.draft, &snapshot, self.tag()))
+                .await;
         }
-        step.outcome
+        decided.outcome
     }
 
     /// An execution together with the gate of its flow.
@@ -273,6 +274,6 @@ pub(crate) fn submission(command: &CreateExecution, id: ExecutionId, now: Timest
         settings,
         ..Context::engine(now)
     };
-    let step = create(command, id, Known::default(), &context).expect("a valid submission");
-    Transaction::bind(step.draft, &Snapshot::empty(id.partition(), now), tag)
+    let decided = create(command, id, Known::default(), &context).expect("a valid submission");
+    Transaction::bind(decided.draft, &Snapshot::empty(id.partition(), now), tag)
 }

@@ -10,8 +10,8 @@ use crate::error::{Code, Rejection};
 use crate::id::FlowId;
 use crate::limits::{CANCEL_WAIT_MAX, RETENTION_DEFAULT};
 use crate::machine::context::Context;
+use crate::machine::decided::{Decided, Draft, Write};
 use crate::machine::lease::check_text;
-use crate::machine::step::{Draft, Step, Write};
 use crate::machine::submit::check_tags;
 use crate::policy::Retention;
 use crate::record::{
@@ -63,12 +63,12 @@ pub fn create(
     id: FlowId,
     command: &CreateFlow,
     context: &Context,
-) -> Result<Step<FlowCreated>, Rejection> {
+) -> Result<Decided<FlowCreated>, Rejection> {
     check_tags(&command.tags)?;
     let content_digest = content_digest(command);
     if let Some(existing) = existing {
         if existing.content_digest == content_digest && !existing.deleting {
-            return Ok(Step::unchanged(FlowCreated::Exists));
+            return Ok(Decided::unchanged(FlowCreated::Exists));
         }
         return Err(Code::AlreadyExists.because(format!("flow {id} exists with another definition")));
     }
@@ -83,7 +83,7 @@ pub fn create(
         .push(flow_line(&flow, context, Happening::FlowCreated, None));
     draft.create(Gate { flow_id: id, state });
     draft.create(flow);
-    Ok(Step {
+    Ok(Decided {
         outcome: FlowCreated::Created,
         draft,
     })
@@ -125,10 +125,10 @@ fn new_flow(command: &CreateFlow, id: FlowId, content_digest: String, now: Times
 }
 
 /// assembling → open. The members are let go in follow-up work.
-pub fn open(loaded: Loaded<'_>, context: &Context) -> Result<Step<Opened>, Rejection> {
+pub fn open(loaded: Loaded<'_>, context: &Context) -> Result<Decided<Opened>, Rejection> {
     loaded.check_takes_members()?;
     if loaded.gate == GateState::Open {
-        return Ok(Step::unchanged(Opened::Already));
+        return Ok(Decided::unchanged(Opened::Already));
     }
     let mut flow = loaded.flow.clone();
     let now = loaded.now(context);
@@ -144,7 +144,7 @@ pub fn open(loaded: Loaded<'_>, context: &Context) -> Result<Step<Opened>, Rejec
         state: GateState::Open,
     });
     draft.put(flow);
-    Ok(Step {
+    Ok(Decided {
         outcome: Opened::Now,
         draft,
     })
@@ -153,7 +153,11 @@ pub fn open(loaded: Loaded<'_>, context: &Context) -> Result<Step<Opened>, Rejec
 /// assembling, open → cancelled, or sealed for `flow_only`. The gate closes now, members follow in follow-up work.
 ///
 /// A flow that is sealed before it was opened lets its members go: its graph is as whole as it will ever be.
-pub fn cancel(loaded: Loaded<'_>, command: &CancelFlow, context: &Context) -> Result<Step<FlowCancelled>, Rejection> {
+pub fn cancel(
+    loaded: Loaded<'_>,
+    command: &CancelFlow,
+    context: &Context,
+) -> Result<Decided<FlowCancelled>, Rejection> {
     check_text("reason", &command.reason)?;
     if command.wait > CANCEL_WAIT_MAX {
         let wait = command.wait;
@@ -161,7 +165,7 @@ pub fn cancel(loaded: Loaded<'_>, command: &CancelFlow, context: &Context) -> Re
     }
     loaded.check_there()?;
     if let Some(first) = &loaded.flow.cancellation {
-        return Ok(Step::unchanged(outcome_of(first)));
+        return Ok(Decided::unchanged(outcome_of(first)));
     }
     if loaded.counts.open == 0 {
         return Err(Code::FlowAlreadyTerminal.because(format!("flow {} has no open member", loaded.flow.id)));
@@ -192,7 +196,7 @@ pub fn cancel(loaded: Loaded<'_>, command: &CancelFlow, context: &Context) -> Re
         state,
     });
     draft.put(flow);
-    Ok(Step { outcome, draft })
+    Ok(Decided { outcome, draft })
 }
 
 fn outcome_of(cancellation: &FlowCancellation) -> FlowCancelled {
@@ -208,11 +212,11 @@ fn outcome_of(cancellation: &FlowCancellation) -> FlowCancelled {
 }
 
 /// Replaces the tags of a flow, in any state.
-pub fn set_tags(loaded: Loaded<'_>, command: &SetTags, context: &Context) -> Result<Step<Changed>, Rejection> {
+pub fn set_tags(loaded: Loaded<'_>, command: &SetTags, context: &Context) -> Result<Decided<Changed>, Rejection> {
     check_tags(&command.tags)?;
     loaded.check_there()?;
     if *loaded.flow.tags == command.tags {
-        return Ok(Step::unchanged(Changed::Already));
+        return Ok(Decided::unchanged(Changed::Already));
     }
     let mut flow = loaded.flow.clone();
     flow.tags = Arc::new(command.tags.clone());
@@ -222,14 +226,14 @@ pub fn set_tags(loaded: Loaded<'_>, command: &SetTags, context: &Context) -> Res
         .history
         .push(flow_line(&flow, context, Happening::TagsChanged, None));
     draft.put(flow);
-    Ok(Step {
+    Ok(Decided {
         outcome: Changed::Now,
         draft,
     })
 }
 
 /// Ends a flow's retention. Its members must have ended, or never have run because it was never opened.
-pub fn request_delete(loaded: Loaded<'_>, context: &Context) -> Result<Step<Changed>, Rejection> {
+pub fn request_delete(loaded: Loaded<'_>, context: &Context) -> Result<Decided<Changed>, Rejection> {
     loaded.check_there()?;
     if loaded.is_in_use() {
         let (id, open) = (loaded.flow.id, loaded.counts.open);
@@ -242,14 +246,14 @@ pub fn request_delete(loaded: Loaded<'_>, context: &Context) -> Result<Step<Chan
         return Err(Code::ExecutionNotTerminal.because(detail));
     }
     if loaded.flow.delete_requested {
-        return Ok(Step::unchanged(Changed::Already));
+        return Ok(Decided::unchanged(Changed::Already));
     }
     let mut flow = loaded.flow.clone();
     flow.delete_requested = true;
     flow.updated_at = loaded.now(context);
     let mut draft = Draft::default();
     draft.put(flow);
-    Ok(Step {
+    Ok(Decided {
         outcome: Changed::Now,
         draft,
     })

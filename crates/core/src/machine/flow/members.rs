@@ -7,27 +7,27 @@ use super::Loaded;
 use crate::error::Rejection;
 use crate::machine::change::Change;
 use crate::machine::context::Context;
+use crate::machine::decided::{Decided, Draft, Nudge, Write, count_member};
 use crate::machine::group;
 use crate::machine::operator::cancel_by_cascade;
 use crate::machine::retention;
-use crate::machine::step::{Draft, Nudge, Step, Write, count_member};
 use crate::record::{CancelFlowPolicy, Execution, Flow, Happening, RecordKey};
 use crate::state::public_state;
 
 /// Lets a page of members go, each with the counters of its group. `context.gate` is the flow's.
-pub fn open_members(flow: &Flow, page: &[(&Execution, group::Counts)], last: bool, context: &Context) -> Step<()> {
+pub fn open_members(flow: &Flow, page: &[(&Execution, group::Counts)], last: bool, context: &Context) -> Decided<()> {
     let mut draft = Draft::default();
     if !flow.opening {
-        return Step { outcome: (), draft };
+        return Decided { outcome: (), draft };
     }
     for (member, counts) in page.iter().filter(|(member, _)| member.unopened) {
         draft.merge(open_member(member, counts, context).draft);
     }
     end_page(&mut draft, flow, last, context, |flow| flow.opening = false);
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
-fn open_member(member: &Execution, counts: &group::Counts, context: &Context) -> Step<()> {
+fn open_member(member: &Execution, counts: &group::Counts, context: &Context) -> Decided<()> {
     let mut change = Change::settled(member, context);
     if change.after.is_terminal() {
         return change.finish(());
@@ -51,18 +51,18 @@ pub enum Reached {
 }
 
 /// Cancels a page of members. `context.gate` is the flow's.
-pub fn cancel_members(flow: &Flow, page: &[&Execution], last: bool, context: &Context) -> Step<()> {
+pub fn cancel_members(flow: &Flow, page: &[&Execution], last: bool, context: &Context) -> Decided<()> {
     let mut draft = Draft::default();
     let Some(cancellation) = flow.cancellation.as_ref().filter(|_| flow.cancelling) else {
-        return Step { outcome: (), draft };
+        return Decided { outcome: (), draft };
     };
     for member in page {
-        if let Ok(step) = cancel_member(member, cancellation.policy, &cancellation.reason, context) {
-            draft.merge(step.draft);
+        if let Ok(decided) = cancel_member(member, cancellation.policy, &cancellation.reason, context) {
+            draft.merge(decided.draft);
         }
     }
     end_page(&mut draft, flow, last, context, |flow| flow.cancelling = false);
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
 /// Cancels one member. Under `cancel_pending` a live lease goes on; whoever leaves it without ending is cancelled then.
@@ -71,7 +71,7 @@ pub fn cancel_member(
     policy: CancelFlowPolicy,
     reason: &str,
     context: &Context,
-) -> Result<Step<Reached>, Rejection> {
+) -> Result<Decided<Reached>, Rejection> {
     let change = Change::begin(member, context)?;
     let ended_before = member.is_terminal();
     let ended_now = change.after.is_terminal();
@@ -106,10 +106,10 @@ pub struct Doomed<'a> {
 }
 
 /// Deletes a page of members of a deleting flow. The flow itself goes by [`delete`], once it has none.
-pub fn delete_members(flow: &Flow, page: &[Doomed<'_>], context: &Context) -> Step<()> {
+pub fn delete_members(flow: &Flow, page: &[Doomed<'_>], context: &Context) -> Decided<()> {
     let mut draft = Draft::default();
     if !flow.deleting {
-        return Step { outcome: (), draft };
+        return Decided { outcome: (), draft };
     }
     for doomed in page {
         draft.merge(retention::delete_execution(doomed.member, doomed.parts, doomed.last));
@@ -119,7 +119,7 @@ pub fn delete_members(flow: &Flow, page: &[Doomed<'_>], context: &Context) -> St
     }
     // Counters move only beside a put.
     end_page(&mut draft, flow, true, context, |_| ());
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
 /// Deletes a page of one member of a flow that stays, and with the last page the member itself, which is then no longer
@@ -135,13 +135,13 @@ pub fn delete_member(flow: &Flow, doomed: Doomed<'_>, context: &Context) -> Draf
 }
 
 /// Deletes a deleting flow that has no members left.
-pub fn delete(loaded: Loaded<'_>) -> Step<()> {
+pub fn delete(loaded: Loaded<'_>) -> Decided<()> {
     let mut draft = Draft::default();
     if loaded.flow.deleting {
         draft.writes.push(Write::Delete(RecordKey::Gate(loaded.flow.id)));
         draft.writes.push(Write::Delete(RecordKey::Flow(loaded.flow.id)));
     }
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
 fn end_page(draft: &mut Draft, flow: &Flow, last: bool, context: &Context, done: impl FnOnce(&mut Flow)) {

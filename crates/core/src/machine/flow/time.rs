@@ -4,7 +4,7 @@ use super::Loaded;
 use super::life::flow_line;
 use crate::limits::{ASSEMBLING_MAX, RETENTION_DEFAULT};
 use crate::machine::context::Context;
-use crate::machine::step::{Draft, Nudge, Step};
+use crate::machine::decided::{Decided, Draft, Nudge};
 use crate::record::{Flow, Gate, GateState, Happening, RecordKey};
 use crate::time::Timestamp;
 
@@ -35,7 +35,7 @@ fn delete_at(flow: &Flow) -> Option<Timestamp> {
 /// Deleting takes two steps. A member joins by guarding on the gate, which does not move it; so counters read before the
 /// gate closed may miss one. The first step closes the gate; the second, with counters read after that, deletes the flow,
 /// or opens the gate again for whoever slipped in.
-pub fn advance(loaded: Loaded<'_>, context: &Context) -> Step<()> {
+pub fn advance(loaded: Loaded<'_>, context: &Context) -> Decided<()> {
     let now = loaded.now(context);
     let mut flow = loaded.flow.clone();
     let mut draft = Draft::default();
@@ -59,7 +59,7 @@ pub fn advance(loaded: Loaded<'_>, context: &Context) -> Step<()> {
         flow.updated_at = now;
         draft.put(flow);
     }
-    Step { outcome: (), draft }
+    Decided { outcome: (), draft }
 }
 
 /// Takes over what the counters say.

@@ -4,9 +4,9 @@ use super::plan::{Chunk, GraphPart, Item};
 use crate::command::submit::CreateExecution;
 use crate::error::{Code, Rejection};
 use crate::machine::context::Context;
+use crate::machine::decided::Draft;
 use crate::machine::flow::Loaded;
 use crate::machine::member::{self, Membership};
-use crate::machine::step::Draft;
 use crate::machine::submit::{self, Known};
 use crate::record::{Execution, GateState};
 
@@ -67,8 +67,8 @@ fn create(
     context: &Context,
 ) -> Result<(), Rejection> {
     let known = loaded.known.get(item.member).copied().unwrap_or_default();
-    let step = submit::create(&submission_of(item, part), item.id, known, context)?;
-    draft.merge(step.draft);
+    let decided = submit::create(&submission_of(item, part), item.id, known, context)?;
+    draft.merge(decided.draft);
     Ok(())
 }
 

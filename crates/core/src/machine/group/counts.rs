@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::ExecutionId;
-use crate::machine::step::Draft;
+use crate::machine::decided::Draft;
 use crate::record::{CounterKey, EdgeGroupPolicy, GroupCounter};
 
 /// The counters of a group as they were loaded.

@@ -3,7 +3,7 @@
 use super::{Counts, Verdict, verdict};
 use crate::machine::change::{Change, Ending};
 use crate::machine::context::Context;
-use crate::machine::step::{ClosedReason, Draft, Step};
+use crate::machine::decided::{ClosedReason, Decided, Draft};
 use crate::name::Category;
 use crate::record::{EdgeGroupPolicy, Execution, Failure, GateState, Happening, RecordKey};
 
@@ -21,7 +21,7 @@ pub enum Evaluated {
 }
 
 /// waiting_children → waiting, skipped or failed, as the counters of its group say. `context.gate` is its flow's.
-pub fn evaluate(child: &Execution, counts: &Counts, context: &Context) -> Step<Evaluated> {
+pub fn evaluate(child: &Execution, counts: &Counts, context: &Context) -> Decided<Evaluated> {
     let mut change = Change::settled(child, context);
     let evaluated = decide(&mut change, counts);
     change.finish(evaluated)
@@ -29,12 +29,12 @@ pub fn evaluate(child: &Execution, counts: &Counts, context: &Context) -> Step<E
 
 /// Evaluates a child in the very transaction that resolves an edge of it; `counts` are as loaded, before `draft`.
 pub fn evaluate_at_once(draft: &mut Draft, child: &Execution, counts: &Counts, context: &Context) -> Evaluated {
-    let step = evaluate(child, &counts.after(child.id, draft), context);
-    if matches!(step.outcome, Evaluated::Satisfied | Evaluated::Impossible) {
+    let decided = evaluate(child, &counts.after(child.id, draft), context);
+    if matches!(decided.outcome, Evaluated::Satisfied | Evaluated::Impossible) {
         draft.nudges.retain(|nudge| nudge.key != RecordKey::Execution(child.id));
     }
-    draft.merge(step.draft);
-    step.outcome
+    draft.merge(decided.draft);
+    decided.outcome
 }
 
 /// Decides a child that waits. Nothing is written while it is undecided.

@@ -6,7 +6,7 @@ use crate::error::{Code, Rejection};
 use crate::id::FlowId;
 use crate::machine::change::Change;
 use crate::machine::context::Context;
-use crate::machine::step::Step;
+use crate::machine::decided::Decided;
 use crate::record::{Dependencies, EdgeGroupPolicy, Execution};
 
 /// Says how the inbound edges of a member of `flow` join, as long as none was applied.
@@ -15,7 +15,7 @@ pub fn set_policy(
     flow: FlowId,
     command: &SetEdgeGroupPolicy,
     context: &Context,
-) -> Result<Step<Changed>, Rejection> {
+) -> Result<Decided<Changed>, Rejection> {
     check_policy(command.policy)?;
     let mut change = Change::begin(child, context)?;
     let id = child.id;

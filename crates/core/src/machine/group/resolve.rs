@@ -3,13 +3,13 @@
 use crate::id::ExecutionId;
 use crate::machine::change::Change;
 use crate::machine::context::Context;
-use crate::machine::step::{Draft, Nudge, Step, Write};
+use crate::machine::decided::{Decided, Draft, Nudge, Write};
 use crate::record::{
     CounterKey, Edge, EdgeGroupPolicy, EdgeState, Execution, GroupCounter, OutcomeKind, Record, RecordKey,
 };
 
 /// Resolves a page of the outbound edges of an upstream that has ended. Edges that are not unresolved are left alone.
-pub fn resolve_edges(upstream: &Execution, page: &[Edge], last: bool, context: &Context) -> Step<()> {
+pub fn resolve_edges(upstream: &Execution, page: &[Edge], last: bool, context: &Context) -> Decided<()> {
     let change = Change::settled(upstream, context);
     let Some(outcome) = change.after.outcome().filter(|_| change.after.follow_ups.resolve_edges) else {
         return change.finish(());

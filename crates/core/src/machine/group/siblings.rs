@@ -4,8 +4,8 @@ use super::{Counts, Verdict, verdict};
 use crate::id::ExecutionId;
 use crate::machine::change::Change;
 use crate::machine::context::Context;
+use crate::machine::decided::{Decided, Draft};
 use crate::machine::operator::cancel_by_cascade;
-use crate::machine::step::{Draft, Step};
 use crate::record::{Edge, EdgeState, Execution, RecordKey};
 
 /// An upstream of a decided group whose edge is still unresolved.
@@ -38,7 +38,7 @@ pub fn needs(edge: &Edge, downstream: &Execution, counts: &Counts, decided: Exec
 ///
 /// Guards on the flow: an edge staged in the meantime may lead to a child that needs the upstream. A child that is reopened
 /// in the meantime does not matter; it finds its upstream cancelled, as it would have a moment later.
-pub fn cancel_siblings(child: &Execution, page: &[Sibling<'_>], last: bool, context: &Context) -> Step<()> {
+pub fn cancel_siblings(child: &Execution, page: &[Sibling<'_>], last: bool, context: &Context) -> Decided<()> {
     let change = Change::settled(child, context);
     if !change.after.follow_ups.cancel_siblings {
         return change.finish(());

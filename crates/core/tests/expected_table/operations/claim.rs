@@ -55,7 +55,7 @@ pub(super) fn claim(scene: &mut Scene) -> Result<Answer, Rejection> {
         None => Ok(Answer::word("not_handed_out")),
         Some(HandedOut::Leased) => Ok(scene.accepted("claimed")),
         Some(HandedOut::Granted) => {
-            match scene.step(|execution, context| claim::lease(execution, &claimant, context))? {
+            match scene.apply(|execution, context| claim::lease(execution, &claimant, context))? {
                 Admitted::Yes => Ok(scene.accepted("claimed")),
                 Admitted::FlowCancelled => Ok(Answer::word("not_handed_out")),
             }
@@ -71,7 +71,7 @@ fn redeem(scene: &mut Scene, pose: fn(&mut Claimant) -> Result<(), Rejection>) -
         ..fresh
     };
     pose(&mut claimant)?;
-    let redeemed = scene.step(|execution, context| claim::claim_from_grant(execution, &claimant, context))?;
+    let redeemed = scene.apply(|execution, context| claim::claim_from_grant(execution, &claimant, context))?;
     match redeemed {
         Redeemed::Now | Redeemed::Already => Ok(scene.accepted("claimed")),
         Redeemed::FlowCancelled => Err(unexpected("was cancelled with a flow")),

@@ -91,14 +91,14 @@ pub(super) fn renew(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, R
         fence,
         ..Renew::default()
     };
-    let renewed = scene.step(|execution, context| lease::renew(execution, &command, context))?;
+    let renewed = scene.apply(|execution, context| lease::renew(execution, &command, context))?;
     let reading = scene.reading().with("stop_requested", renewed.stop_requested.is_some());
     Ok(Answer::accepted("renewed", reading))
 }
 
 pub(super) fn release(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
     let command = Release { fence };
-    let let_go = scene.step(|execution, context| lease::release(execution, &command, context))?;
+    let let_go = scene.apply(|execution, context| lease::release(execution, &command, context))?;
     Ok(scene.accepted(word_of(let_go, "released")))
 }
 
@@ -115,13 +115,13 @@ pub(super) fn update_progress(scene: &mut Scene, fence: Option<Fence>) -> Result
         pct: Some(50),
         message: None,
     };
-    scene.step(|execution, context| lease::update_progress(execution, &command, context))?;
+    scene.apply(|execution, context| lease::update_progress(execution, &command, context))?;
     Ok(scene.accepted("updated"))
 }
 
 pub(super) fn complete(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
     let command = Complete { fence, result: None };
-    scene.step(|execution, context| lease::complete(execution, &command, context))?;
+    scene.apply(|execution, context| lease::complete(execution, &command, context))?;
     Ok(scene.accepted("completed"))
 }
 
@@ -140,7 +140,7 @@ fn fail_as(scene: &mut Scene, fence: Option<Fence>, category: &str) -> Result<An
         category: category.parse()?,
         retry_after: None,
     };
-    let failed = scene.step(|execution, context| machine_fail::fail(execution, &command, context))?;
+    let failed = scene.apply(|execution, context| machine_fail::fail(execution, &command, context))?;
     Ok(scene.accepted(match failed {
         Failed::RetryScheduled { .. } => "retry_scheduled",
         Failed::TerminalFailed => "terminal_failed",
@@ -153,14 +153,15 @@ pub(super) fn delay(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, R
         fence,
         until: scene.world.now + Duration::from_secs(10),
     };
-    let let_go = scene.step(|execution, context| lease::delay(execution, &command, context))?;
+    let let_go = scene.apply(|execution, context| lease::delay(execution, &command, context))?;
     Ok(scene.accepted(word_of(let_go, "delayed")))
 }
 
 pub(super) fn wait_children(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
     let command = WaitChildren { fence };
     let counts = flows::group_counts(&scene.world, scene.id);
-    let waited = scene.step(|execution, context| machine_wait::wait_children(execution, &command, &counts, context))?;
+    let waited =
+        scene.apply(|execution, context| machine_wait::wait_children(execution, &command, &counts, context))?;
     Ok(scene.accepted(match waited {
         WaitedChildren::AlreadySatisfied => "already_satisfied",
         WaitedChildren::Waiting => "waiting_children",
@@ -187,7 +188,7 @@ pub(super) fn usage(fence: Option<Fence>) -> Result<ReportUsage, Rejection> {
 
 pub(super) fn report(scene: &mut Scene, command: &ReportUsage) -> Result<Answer, Rejection> {
     let effect_id = EffectId::from_uuid(scene.world.mint());
-    let recorded = scene.step(|execution, context| lease::report_usage(execution, command, effect_id, context))?;
+    let recorded = scene.apply(|execution, context| lease::report_usage(execution, command, effect_id, context))?;
     // A report that is recognised by its own key is answered as the budget answers it.
     let by_key = command.request_id.is_none() && command.dedup_key.is_some();
     Ok(scene.accepted(match recorded {
@@ -233,7 +234,7 @@ pub(super) fn create_waitpoint(
     };
     let waitpoint_id = WaitpointId::from_uuid(scene.world.mint());
     let pending =
-        scene.step(|execution, context| waitpoint::create_pending(execution, &command, waitpoint_id, context))?;
+        scene.apply(|execution, context| waitpoint::create_pending(execution, &command, waitpoint_id, context))?;
     Ok(Answer::accepted(
         "created",
         scene.reading().with("reply", format!("{pending:?}")),
@@ -246,6 +247,6 @@ pub(super) fn cancel_execution(scene: &mut Scene, fence: Option<Fence>) -> Resul
         reason: "not needed".to_owned(),
         fence,
     };
-    scene.step(|execution, context| operator::cancel(execution, &command, context))?;
+    scene.apply(|execution, context| operator::cancel(execution, &command, context))?;
     Ok(scene.accepted("cancelled"))
 }

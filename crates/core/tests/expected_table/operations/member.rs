@@ -155,7 +155,7 @@ fn reach(scene: &mut Scene, policy: CancelFlowPolicy) -> Result<Answer, Rejectio
     let flow = scene.flow.ok_or_else(|| unexpected("is no member"))?;
     flows::cancel_flow(&mut scene.world, flow, policy)?;
     let reached =
-        scene.step(|execution, context| flow::cancel_member(execution, policy, "its flow was cancelled", context))?;
+        scene.apply(|execution, context| flow::cancel_member(execution, policy, "its flow was cancelled", context))?;
     Ok(scene.accepted(match reached {
         Reached::Cancelled => "cancelled",
         Reached::Unaffected => "unaffected",

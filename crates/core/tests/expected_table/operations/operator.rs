@@ -96,30 +96,30 @@ pub(super) fn replay_execution(scene: &mut Scene) -> Result<Answer, Rejection> {
             .iter()
             .any(|edge| around(edge) && edge.state == EdgeState::Failed),
     };
-    scene.step(|execution, context| replay::replay(execution, &command, past, context))?;
+    scene.apply(|execution, context| replay::replay(execution, &command, past, context))?;
     pump::pump(&mut scene.world)?;
     Ok(scene.accepted("replayed"))
 }
 
 fn change_priority(scene: &mut Scene) -> Result<Answer, Rejection> {
     let command = ChangePriority { priority: 9 };
-    scene.step(|execution, context| machine::change_priority(execution, &command, context))?;
+    scene.apply(|execution, context| machine::change_priority(execution, &command, context))?;
     Ok(scene.accepted("changed"))
 }
 
 fn hold(scene: &mut Scene) -> Result<Answer, Rejection> {
     let command = HoldExecution { reason: None };
-    scene.step(|execution, context| machine::hold(execution, &command, context))?;
+    scene.apply(|execution, context| machine::hold(execution, &command, context))?;
     Ok(scene.accepted("held"))
 }
 
 fn delete_execution(scene: &mut Scene, open_members: u64) -> Result<Answer, Rejection> {
-    scene.step(|execution, context| machine::delete(execution, open_members, context))?;
+    scene.apply(|execution, context| machine::delete(execution, open_members, context))?;
     Ok(scene.accepted("deleted"))
 }
 
 fn unhold(scene: &mut Scene) -> Result<Answer, Rejection> {
-    scene.step(machine::unhold)?;
+    scene.apply(machine::unhold)?;
     Ok(scene.accepted("unheld"))
 }
 
@@ -135,7 +135,7 @@ pub(super) fn revoke_lease(scene: &mut Scene, expected_lease_epoch: Option<u64>)
         expected_lease_epoch,
         request_id: Some("request".parse()?),
     };
-    let revoked = scene.step(|execution, context| machine::revoke_lease(execution, &command, context))?;
+    let revoked = scene.apply(|execution, context| machine::revoke_lease(execution, &command, context))?;
     Ok(scene.accepted(match revoked {
         Revoked::Now => "revoked",
         Revoked::AlreadySatisfied => "already_satisfied",
@@ -151,7 +151,7 @@ fn issue_reclaim_grant(scene: &mut Scene) -> Result<Answer, Rejection> {
         grant_ttl: None,
     };
     let grant_id = GrantId::from_uuid(scene.world.mint());
-    match scene.step(|execution, context| machine::issue_reclaim_grant(execution, &command, grant_id, context))? {
+    match scene.apply(|execution, context| machine::issue_reclaim_grant(execution, &command, grant_id, context))? {
         ReclaimGrant::Issued { .. } => Ok(scene.accepted("granted")),
         ReclaimGrant::FlowCancelled => Err(unexpected("was cancelled with a flow")),
     }
@@ -161,7 +161,7 @@ fn set_tags(scene: &mut Scene) -> Result<Answer, Rejection> {
     let command = SetTags {
         tags: Tags::from([("colour".to_owned(), "blue".to_owned())]),
     };
-    scene.step(|execution, context| machine::set_tags(execution, &command, context))?;
+    scene.apply(|execution, context| machine::set_tags(execution, &command, context))?;
     Ok(scene.accepted("set"))
 }
 
@@ -185,7 +185,7 @@ fn block(scene: &mut Scene, cause: Cause) -> Result<Reading, Rejection> {
     let holds = scene.execution()?.grant().is_some();
     let grant_id = issued(scene).filter(|_| holds).unwrap_or(gone);
     let refusal = refusal(cause);
-    match scene.step(|execution, context| machine_claim::block(execution, grant_id, &refusal, context))? {
+    match scene.apply(|execution, context| machine_claim::block(execution, grant_id, &refusal, context))? {
         Admitted::Yes => Ok(scene.reading()),
         Admitted::FlowCancelled => Err(unexpected("was cancelled with a flow")),
     }
@@ -199,6 +199,6 @@ fn unblock(scene: &mut Scene) -> Result<Answer, Rejection> {
         .and_then(|runnable| runnable.block.as_ref())
         .map(|block| block.cause);
     let cause = blocked_by.unwrap_or(Cause::Budget(budget()));
-    let unblocked = scene.step(|execution, context| machine_claim::unblock(execution, cause, context))?;
+    let unblocked = scene.apply(|execution, context| machine_claim::unblock(execution, cause, context))?;
     Ok(scene.accepted(if unblocked { "unblocked" } else { "already_satisfied" }))
 }

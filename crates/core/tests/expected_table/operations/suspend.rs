@@ -99,6 +99,6 @@ fn resume_execution(scene: &mut Scene) -> Result<Answer, Rejection> {
         reason: None,
         request_id: Some("request".parse()?),
     };
-    scene.step(|execution, context| resume::resume_execution(execution, &command, context))?;
+    scene.apply(|execution, context| resume::resume_execution(execution, &command, context))?;
     Ok(scene.accepted("resumed"))
 }

@@ -19,7 +19,7 @@ use ff_core::machine::member::{self, Membership};
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::machine::replay::{self, Past};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Draft, Step, fail, lease, operator, wait_children};
+use ff_core::machine::{Context, Decided, Draft, fail, lease, operator, wait_children};
 use ff_core::name::{Category, ExecutionKind, Namespace};
 use ff_core::payload::Payload;
 use ff_core::record::{
@@ -32,7 +32,7 @@ use uuid::Uuid;
 use self::store::{FLOW, Store, Transaction};
 use self::work::Progress;
 
-pub(crate) type Answer<O> = Result<Step<O>, Rejection>;
+pub(crate) type Answer<O> = Result<Decided<O>, Rejection>;
 
 /// The member with this number.
 pub(crate) fn id(number: u128) -> ExecutionId {
@@ -78,24 +78,24 @@ impl Store {
     pub(crate) fn started(assembly: Assembly) -> Store {
         let mut store = Store::default();
         store.now = Timestamp::from_millis(1_000_000);
-        let step = flow::create(None, FLOW, &create_flow(assembly), &store.context()).unwrap();
-        store.land(step);
+        let decided = flow::create(None, FLOW, &create_flow(assembly), &store.context()).unwrap();
+        store.land(decided);
         store
     }
 
-    /// Commits a step that nothing can be in the way of.
-    pub(crate) fn land<O>(&mut self, step: Step<O>) -> O {
-        self.land_answering(step, None)
+    /// Commits what nothing can be in the way of.
+    pub(crate) fn land<O>(&mut self, decided: Decided<O>) -> O {
+        self.land_answering(decided, None)
     }
 
-    fn land_answering<O>(&mut self, step: Step<O>, answers: Option<RecordKey>) -> O {
+    fn land_answering<O>(&mut self, decided: Decided<O>, answers: Option<RecordKey>) -> O {
         let transaction = Transaction {
-            draft: step.draft,
+            draft: decided.draft,
             from: self.clone(),
             answers,
         };
         self.commit(transaction).unwrap();
-        step.outcome
+        decided.outcome
     }
 
     pub(crate) fn about_flow<O>(&self, rule: impl FnOnce(Loaded<'_>, &Context) -> O) -> O {
@@ -113,14 +113,14 @@ impl Store {
         let upstreams: Vec<_> = self.executions();
         let upstreams: Vec<_> = upstreams.iter().collect();
         self.about_flow(|flow, context| {
-            let mut step = submit::create(command, id, Known::default(), context)?;
+            let mut decided = submit::create(command, id, Known::default(), context)?;
             let membership = Membership {
                 flow,
                 depends_on: &command.depends_on,
                 upstreams: &upstreams,
             };
-            member::join(&mut step.draft, id, membership, context)?;
-            Ok(step.map(|_| ()))
+            member::join(&mut decided.draft, id, membership, context)?;
+            Ok(decided.map(|_| ()))
         })
     }
 
@@ -191,7 +191,7 @@ impl Store {
         let mut draft = Draft::default();
         draft.put(Record::from(reserved.execution));
         draft.increments = reserved.increments;
-        self.land(Step {
+        self.land(Decided {
             outcome: reserved.handed_out,
             draft,
         })
@@ -282,8 +282,8 @@ impl Store {
             edge_group_policy: Some(policy),
             ..submission()
         };
-        let step = self.submitted(id(number), &command).unwrap();
-        self.land(step);
+        let decided = self.submitted(id(number), &command).unwrap();
+        self.land(decided);
         self.pump();
         id(number)
     }
@@ -292,14 +292,14 @@ impl Store {
     pub(crate) fn run(&mut self, id: ExecutionId, end: End) {
         let luck = id.uuid().as_u128() + (u128::from(self.execution(id).lease_epoch) << 64);
         assert!(self.claim(id, luck), "{id} stands in no queue");
-        let step = self.ended(id, end).unwrap();
-        self.land(step);
+        let decided = self.ended(id, end).unwrap();
+        self.land(decided);
         self.pump();
     }
 
     pub(crate) fn replay(&mut self, id: ExecutionId) {
-        let step = self.replayed(id, &ReplayExecution::default()).unwrap();
-        self.land(step);
+        let decided = self.replayed(id, &ReplayExecution::default()).unwrap();
+        self.land(decided);
         self.pump();
     }
 
@@ -316,7 +316,7 @@ impl Store {
             };
             let done = progress.page(self, &work);
             self.land_answering(
-                Step {
+                Decided {
                     outcome: (),
                     draft: done.draft.clone(),
                 },

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
-use ff_core::machine::step::{Nudge, Write};
+use ff_core::machine::decided::{Nudge, Write};
 use ff_core::machine::{Context, Draft, flow, group};
 use ff_core::record::{
     CounterKey, Edge, Execution, Flow, FlowCounter, Gate, GateState, GroupCounter, Record, RecordKey,

@@ -185,11 +185,11 @@ impl Progress {
             outbound: &outbound,
             last,
         };
-        let step = reopen::reopen_edges(&store.execution(id), page, &store.context());
+        let decided = reopen::reopen_edges(&store.execution(id), page, &store.context());
         // An edge that had to be left for later is found by starting over.
-        let after = after.filter(|_| step.outcome == Reopened::More);
+        let after = after.filter(|_| decided.outcome == Reopened::More);
         Done {
-            draft: step.draft,
+            draft: decided.draft,
             after,
         }
     }

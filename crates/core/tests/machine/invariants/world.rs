@@ -14,9 +14,9 @@ use ff_core::id::{
 };
 use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Refusal, Surroundings};
+use ff_core::machine::decided::{Decided, Write};
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::placement::{Placement, placement};
-use ff_core::machine::step::{Step, Write};
 use ff_core::machine::{Context, fail, lease, operator, resume, signal, submit, suspend, time};
 use ff_core::name::{
     Category, Dimension, ExecutionKind, Identity, SignalName, WaitpointKey, WorkerId, WorkerInstanceId,
@@ -52,10 +52,10 @@ impl World {
         command.flow_id = shape.member.then(|| FlowId::from_uuid(Uuid::from_u128(7)));
         let now = Timestamp::from_millis(1_000_000);
         let id = ExecutionId::new(3, Uuid::from_u128(1));
-        let step = submit::create(&command, id, submit::Known::default(), &Context::engine(now)).unwrap();
+        let decided = submit::create(&command, id, submit::Known::default(), &Context::engine(now)).unwrap();
         Self {
             now,
-            execution: step.draft.execution(id).unwrap().clone(),
+            execution: decided.draft.execution(id).unwrap().clone(),
             gate: shape.member.then_some(GateState::Open),
             waitpoints: BTreeMap::new(),
             fences: Vec::new(),
@@ -91,13 +91,13 @@ impl World {
     }
 
     /// Commits an accepted step and remembers the fence of a new lease.
-    fn commit<O>(&mut self, step: Step<O>) -> O {
-        let writes_something = !step.draft.writes.is_empty();
+    fn commit<O>(&mut self, decided: Decided<O>) -> O {
+        let writes_something = !decided.draft.writes.is_empty();
         assert!(
-            step.draft.increments.is_empty() || writes_something,
+            decided.draft.increments.is_empty() || writes_something,
             "an increment stands beside a write"
         );
-        for write in &step.draft.writes {
+        for write in &decided.draft.writes {
             match write {
                 Write::Put(Record::Execution(after)) => self.replace(after),
                 Write::Put(Record::Waitpoint(waitpoint))
@@ -121,7 +121,7 @@ impl World {
                 _ => {}
             }
         }
-        step.outcome
+        decided.outcome
     }
 
     fn replace(&mut self, after: &Execution) {
@@ -176,8 +176,8 @@ fn policy(shape: Shape) -> Policy {
 }
 
 impl World {
-    pub(crate) fn play(&mut self, step: &Move) {
-        match step {
+    pub(crate) fn play(&mut self, next: &Move) {
+        match next {
             Move::Wait(millis) => self.now += Duration::from_millis(*millis),
             Move::Reserve(grant) => self.reserve(*grant),
             Move::Admit => self.admit(),
@@ -190,7 +190,7 @@ impl World {
             Move::CancelFlow => {
                 self.gate = self.gate.map(|_| GateState::Cancelled);
             }
-            _ => self.operate(step),
+            _ => self.operate(next),
         }
     }
 
@@ -233,16 +233,16 @@ impl World {
 
     fn admit(&mut self) {
         self.with_slot(|world, grant_id| {
-            let step = claim::admit(&world.execution, grant_id, &world.context());
-            step.map(|step| world.commit(step)).is_ok()
+            let decided = claim::admit(&world.execution, grant_id, &world.context());
+            decided.map(|decided| world.commit(decided)).is_ok()
         });
     }
 
     fn lease(&mut self) {
         self.with_slot(|world, grant_id| {
             let claimant = world.claimant(Some(grant_id));
-            let step = claim::lease(&world.execution, &claimant, &world.context());
-            step.map(|step| world.commit(step)).is_ok()
+            let decided = claim::lease(&world.execution, &claimant, &world.context());
+            decided.map(|decided| world.commit(decided)).is_ok()
         });
     }
 
@@ -254,14 +254,14 @@ impl World {
         if !own {
             claimant.instance = WorkerInstanceId::parse("thief").unwrap();
         }
-        let step = claim::claim_from_grant(&self.execution, &claimant, &self.context());
-        assert!(own || step.is_err(), "a grant is redeemed by its own instance only");
+        let decided = claim::claim_from_grant(&self.execution, &claimant, &self.context());
+        assert!(own || decided.is_err(), "a grant is redeemed by its own instance only");
         assert!(
-            grant.admitted || step.is_err(),
+            grant.admitted || decided.is_err(),
             "a grant that was not admitted promises nothing"
         );
-        if let Ok(step) = step {
-            self.commit(step);
+        if let Ok(decided) = decided {
+            self.commit(decided);
         }
     }
 
@@ -272,16 +272,16 @@ impl World {
             detail: "full".to_owned(),
             generation: 1,
         };
-        if let Ok(step) = claim::block(&self.execution, grant_id, &refusal, &self.context()) {
-            self.commit(step);
+        if let Ok(decided) = claim::block(&self.execution, grant_id, &refusal, &self.context()) {
+            self.commit(decided);
         }
     }
 
-    fn operate(&mut self, step: &Move) {
+    fn operate(&mut self, next: &Move) {
         let context = self.context();
         let execution = self.execution.clone();
         let grant_id = GrantId::from_uuid(self.mint());
-        match step {
+        match next {
             Move::Unblock => {
                 let cause = Cause::Quota(QuotaPolicyId::from_uuid(Uuid::from_u128(9)));
                 self.accept(claim::unblock(&execution, cause, &context));
@@ -331,9 +331,9 @@ impl World {
         }
     }
 
-    fn accept<O>(&mut self, step: Result<Step<O>, Rejection>) {
-        if let Ok(step) = step {
-            self.commit(step);
+    fn accept<O>(&mut self, decided: Result<Decided<O>, Rejection>) {
+        if let Ok(decided) = decided {
+            self.commit(decided);
         }
     }
 
@@ -348,8 +348,8 @@ impl World {
         let is_live = fence.is_some() && fence == live;
         let execution = self.execution.clone();
         let drafts = self.send(&execution, fence, work, &context);
-        if let Ok(step) = drafts {
-            let after = step.draft.execution(execution.id).cloned().unwrap_or(execution);
+        if let Ok(decided) = drafts {
+            let after = decided.draft.execution(execution.id).cloned().unwrap_or(execution);
             if !is_live {
                 let unchanged = Execution {
                     updated_at: settled.updated_at,
@@ -360,7 +360,7 @@ impl World {
                     "a fenced write by an old lease never lands: {work:?}"
                 );
             }
-            self.commit(step);
+            self.commit(decided);
         }
     }
 
@@ -370,7 +370,7 @@ impl World {
         fence: Option<Fence>,
         work: &Work,
         context: &Context,
-    ) -> Result<Step<()>, Rejection> {
+    ) -> Result<Decided<()>, Rejection> {
         let none = |_| ();
         Ok(match work {
             Work::Renew => lease::renew(
@@ -492,8 +492,8 @@ impl World {
                 self.slots.remove(&grant_id);
             }
         }
-        let step = outbox::arrived(&self.execution, &arrived, &[], &self.context());
-        self.commit(step);
+        let decided = outbox::arrived(&self.execution, &arrived, &[], &self.context());
+        self.commit(decided);
     }
 }
 
@@ -514,8 +514,9 @@ fn nobody() -> Fence {
 }
 
 pub(crate) fn settled(execution: &Execution, context: &Context) -> Execution {
-    let step = time::advance(execution, context);
-    step.draft
+    let decided = time::advance(execution, context);
+    decided
+        .draft
         .execution(execution.id)
         .cloned()
         .unwrap_or_else(|| execution.clone())

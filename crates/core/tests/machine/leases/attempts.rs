@@ -1,9 +1,9 @@
 //! Epochs and attempts: who runs it, since when, and how each run ended.
 
 use ff_core::command::flow::ReplayExecution;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::machine::placement::score;
 use ff_core::machine::replay::{Past, replay};
-use ff_core::machine::step::ClosedReason;
 use ff_core::record::{AttemptEndState, AttemptKind};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;

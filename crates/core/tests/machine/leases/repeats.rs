@@ -165,6 +165,6 @@ fn a_cancelled_lease_is_told_from_one_that_was_cancelled_under_its_holder() {
 }
 
 fn operator_cancels(case: &mut Case) {
-    let step = operator::cancel_by_cascade(&case.execution(), "sibling", &case.context());
-    case.store.land(step).unwrap();
+    let decided = operator::cancel_by_cascade(&case.execution(), "sibling", &case.context());
+    case.store.land(decided).unwrap();
 }

@@ -6,9 +6,9 @@ use ff_core::command::budget::Reported;
 use ff_core::command::lease::ReportUsage;
 use ff_core::error::Code;
 use ff_core::machine::Context;
+use ff_core::machine::decided::Write;
 use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
-use ff_core::machine::step::Write;
 use ff_core::name::{IdempotencyKey, RequestId};
 use ff_core::record::{AMOUNT_MAX, Effect, EffectKind, Excess, Happening, Record, UsageIdentity};
 
@@ -149,13 +149,13 @@ fn usage_that_arrives_after_its_attempt_is_settled_where_the_attempt_stands_now(
     }];
     assert_eq!(outbox::ended_attempts(&execution, &arrived), [0]);
     let context = Context::engine(execution.updated_at);
-    let step = outbox::arrived(&execution, &arrived, &[past], &context);
-    let corrected = step.draft.writes.iter().find_map(|write| match write {
+    let decided = outbox::arrived(&execution, &arrived, &[past], &context);
+    let corrected = decided.draft.writes.iter().find_map(|write| match write {
         Write::Put(Record::Attempt(of, attempt)) if *of == id => Some(attempt.usage.clone()),
         _ => None,
     });
     assert_eq!(corrected.unwrap()[&budget_id(1)].values().collect::<Vec<_>>(), [&0]);
-    let now = step.draft.execution(id).unwrap().attempt.clone().unwrap();
+    let now = decided.draft.execution(id).unwrap().attempt.clone().unwrap();
     assert_eq!(
         now.usage[&budget_id(1)].values().collect::<Vec<_>>(),
         [&5],

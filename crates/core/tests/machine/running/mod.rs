@@ -16,7 +16,7 @@ use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::resume::resume_execution;
 use ff_core::machine::suspend::{Early, suspend};
-use ff_core::machine::{Context, Draft, Step, fail, lease, operator, time};
+use ff_core::machine::{Context, Decided, Draft, fail, lease, operator, time};
 use ff_core::name::{Category, Dimension, WaitpointKey};
 use ff_core::policy::Policy;
 use ff_core::record::{
@@ -168,12 +168,12 @@ impl Case {
     /// Decides and commits; a decision that changes nothing leaves an empty draft.
     pub(crate) fn act<O>(
         &mut self,
-        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>, Rejection>,
+        rule: impl FnOnce(&Execution, &Context) -> Result<Decided<O>, Rejection>,
     ) -> Result<O, Rejection> {
-        let step = rule(&self.execution(), &self.context())?;
-        self.draft = step.draft.clone();
+        let decided = rule(&self.execution(), &self.context())?;
+        self.draft = decided.draft.clone();
         self.history.extend(self.draft.history.clone());
-        self.store.land(step)
+        self.store.land(decided)
     }
 
     pub(crate) fn pass(&mut self, time: Duration) {

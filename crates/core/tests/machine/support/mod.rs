@@ -11,10 +11,10 @@ use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{AttemptId, ExecutionId, FlowId, GrantId, LeaseId};
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Surroundings};
+use ff_core::machine::decided::{Nudge, Write};
 use ff_core::machine::placement::{Placement, placement};
-use ff_core::machine::step::{Nudge, Write};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Draft, Settings, Step};
+use ff_core::machine::{Context, Decided, Draft, Settings};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_core::record::{CounterKey, Edge, Execution, Flow, Gate, GateState, Record, RecordKey};
@@ -140,17 +140,17 @@ impl World {
     pub(crate) fn decide<O>(
         &mut self,
         id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>, Rejection>,
+        rule: impl FnOnce(&Execution, &Context) -> Result<Decided<O>, Rejection>,
     ) -> Result<O, Rejection> {
         let execution = self.execution(id)?;
         let context = self.context(&execution);
         self.land(rule(&execution, &context)?)
     }
 
-    /// Commits a step and answers its outcome.
-    pub(crate) fn land<O>(&mut self, step: Step<O>) -> Result<O, Rejection> {
-        self.commit(step.draft)?;
-        Ok(step.outcome)
+    /// Commits what was decided and answers its outcome.
+    pub(crate) fn land<O>(&mut self, decided: Decided<O>) -> Result<O, Rejection> {
+        self.commit(decided.draft)?;
+        Ok(decided.outcome)
     }
 
     /// Commits a draft as a store would: all of it or, with the reason as an internal error, nothing.
@@ -221,8 +221,8 @@ impl World {
 
     /// Submits a solo execution under a given id.
     pub(crate) fn submit_as(&mut self, id: ExecutionId, command: &CreateExecution) -> Result<Created, Rejection> {
-        let step = submit::create(command, id, Known::default(), &self.context_of(None))?;
-        self.land(step)
+        let decided = submit::create(command, id, Known::default(), &self.context_of(None))?;
+        self.land(decided)
     }
 
     /// Somebody who asks for work, with fresh ids.

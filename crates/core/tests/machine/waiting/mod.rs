@@ -14,7 +14,7 @@ use ff_core::machine::resume::resume_execution;
 use ff_core::machine::signal::{Target, deliver};
 use ff_core::machine::suspend::{Early, SuspendOutcome, suspend};
 use ff_core::machine::waitpoint::{create_pending, expire, waitpoint_state};
-use ff_core::machine::{Context, Draft, Step, lease, operator, time};
+use ff_core::machine::{Context, Decided, Draft, lease, operator, time};
 use ff_core::name::{IdempotencyKey, Identity, RequestId, SignalName, WaitpointKey};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
@@ -241,9 +241,9 @@ impl Case {
     pub(crate) fn pump(&mut self) {
         self.keep(Ok(time::advance(&self.execution, &self.context()))).unwrap();
         for waitpoint in self.waitpoints() {
-            let step = expire(&waitpoint, &self.execution, &self.context());
-            if !step.draft.is_empty() {
-                self.keep(Ok(step)).unwrap();
+            let decided = expire(&waitpoint, &self.execution, &self.context());
+            if !decided.draft.is_empty() {
+                self.keep(Ok(decided)).unwrap();
             }
         }
     }
@@ -255,11 +255,11 @@ impl Case {
         }
     }
 
-    /// Commits a step and hands on its outcome.
-    fn keep<O>(&mut self, step: Result<Step<O>, Rejection>) -> Result<O, Rejection> {
-        let step = step?;
-        self.draft = step.draft.clone();
-        let outcome = self.store.land(step)?;
+    /// Commits what was decided and hands on its outcome.
+    fn keep<O>(&mut self, decided: Result<Decided<O>, Rejection>) -> Result<O, Rejection> {
+        let decided = decided?;
+        self.draft = decided.draft.clone();
+        let outcome = self.store.land(decided)?;
         self.reload();
         Ok(outcome)
     }
@@ -376,7 +376,7 @@ impl Case {
     fn at_target(
         &mut self,
         command: &DeliverSignal,
-        rule: impl FnOnce(Target<'_>, &Context) -> Result<Step<Delivered>, Rejection>,
+        rule: impl FnOnce(Target<'_>, &Context) -> Result<Decided<Delivered>, Rejection>,
     ) -> Result<Delivered, Rejection> {
         let id = self.execution.id;
         let signal_id = command.signal_id.unwrap();

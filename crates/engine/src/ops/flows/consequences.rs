@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use ff_backend::load::{Load, Snapshot};
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
-use ff_core::machine::{Context, Step, group};
+use ff_core::machine::{Context, Decided, group};
 use ff_core::record::{Actor, Edge, Execution, RecordKey};
 
 use super::edges::outbound;
@@ -25,7 +25,7 @@ const EDGES_AT_ONCE_MAX: usize = 16;
 pub(crate) async fn end_held<O: Send>(
     engine: &Engine,
     id: ExecutionId,
-    rule: impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync,
+    rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
 ) -> Result<O> {
     let in_flow = |held: VersionedExecution| held.execution.definition.flow.is_some();
     if engine.shared.leases.get(id).is_some_and(in_flow)
@@ -40,7 +40,7 @@ pub(crate) async fn end_held<O: Send>(
 async fn end_at_once<O: Send>(
     engine: &Engine,
     id: ExecutionId,
-    rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
+    rule: &(impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync),
 ) -> Result<Option<O>> {
     let locked = engine.lock(RecordKey::Execution(id)).await;
     locked.transact_once(decide_end(engine, id, rule)).await
@@ -49,7 +49,7 @@ async fn end_at_once<O: Send>(
 async fn decide_end<O: Send>(
     engine: &Engine,
     id: ExecutionId,
-    rule: &(impl Fn(&Execution, &Context) -> Result<Step<O>> + Send + Sync),
+    rule: &(impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync),
 ) -> Result<Decision<O>> {
     // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
     let Some(mut snapshot) = engine.cached(id) else {
@@ -59,28 +59,28 @@ async fn decide_end<O: Send>(
         return Ok(Decision::Undecided);
     };
     // A refusal is not taken from memory.
-    let Ok(mut step) = rule(
+    let Ok(mut decided) = rule(
         &execution,
         &as_worker(&execution, &engine.context_of(&snapshot, &execution)),
     ) else {
         return Ok(Decision::Undecided);
     };
-    let ends = step.draft.execution(id).is_some_and(Execution::is_terminal);
+    let ends = decided.draft.execution(id).is_some_and(Execution::is_terminal);
     let Some(flow) = execution.definition.flow.filter(|_| ends) else {
         return Ok(Decision::Undecided);
     };
     let Some(edges) = outbound_edges(engine, flow, id, &mut snapshot).await? else {
         return Ok(Decision::Undecided);
     };
-    group::resolve_at_once(&mut step.draft, id, &edges);
+    group::resolve_at_once(&mut decided.draft, id, &edges);
     for child in children(engine, &edges, &mut snapshot).await? {
         let context = Context {
             actor: Actor::Engine,
             ..engine.context_of(&snapshot, &child)
         };
-        group::evaluate_at_once(&mut step.draft, &child, &group_counts(&snapshot, child.id), &context);
+        group::evaluate_at_once(&mut decided.draft, &child, &group_counts(&snapshot, child.id), &context);
     }
-    Ok(Decision::Commit(snapshot, step))
+    Ok(Decision::Commit(snapshot, decided))
 }
 
 /// All edges out of an execution, if they are few; with the flow as it stood before they were listed, because an edge

@@ -33,8 +33,8 @@ pub(super) async fn create_under(engine: &Engine, id: FlowId, definition: &Creat
     let locked = engine.lock(key.clone()).await;
     let decide = || async {
         let snapshot = locked.look(engine.load_of_flow(id)).await?;
-        let step = flow::create(snapshot.flow(&key), id, definition, &engine.context(snapshot.now))?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = flow::create(snapshot.flow(&key), id, definition, &engine.context(snapshot.now))?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

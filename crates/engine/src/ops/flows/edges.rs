@@ -44,8 +44,8 @@ pub(crate) async fn stage_dependency_edge(engine: &Engine, command: On<FlowId, S
             counts: &counts,
         };
         let context = engine.context_of_flow(&snapshot, &read);
-        let step = edge::stage(read.loaded(), ends, &command, around, &context)?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = edge::stage(read.loaded(), ends, &command, around, &context)?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }
@@ -76,8 +76,8 @@ pub(crate) async fn apply_dependency_to_child(
             counts: &counts,
         };
         let context = engine.context_of_flow(&snapshot, &read);
-        let step = edge::apply(&edge, read.loaded(), ends, &context)?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = edge::apply(&edge, read.loaded(), ends, &context)?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

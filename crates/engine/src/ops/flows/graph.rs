@@ -8,7 +8,7 @@ use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::machine::graph::{self, Chunk, ChunkLoaded, GraphPart, Plan};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Step, flow};
+use ff_core::machine::{Decided, flow};
 use ff_core::name::LaneId;
 use ff_core::record::RecordKey;
 
@@ -155,11 +155,11 @@ impl Builder<'_> {
             } else {
                 checked
             };
-            let step = Step {
+            let decided = Decided {
                 outcome,
                 draft: graph::draft(&missing, &self.part, loaded, &context)?,
             };
-            Ok(Decision::Commit(existing.snapshot, step))
+            Ok(Decision::Commit(existing.snapshot, decided))
         };
         locked.transact(decide).await
     }

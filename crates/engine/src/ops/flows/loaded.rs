@@ -5,7 +5,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::FlowId;
 use ff_core::machine::flow::{Counts, Loaded};
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Decided};
 use ff_core::partition::Partition;
 use ff_core::record::{CounterKey, Flow, FlowCounter, GateState, RecordKey};
 
@@ -78,14 +78,14 @@ impl Engine {
     pub(crate) async fn change_flow<O: Send>(
         &self,
         id: FlowId,
-        rule: impl Fn(Loaded<'_>, &Context) -> Result<Step<O>> + Send + Sync,
+        rule: impl Fn(Loaded<'_>, &Context) -> Result<Decided<O>> + Send + Sync,
     ) -> Result<O> {
         let locked = self.lock(RecordKey::Flow(id)).await;
         let decide = || async {
             let snapshot = locked.look(self.load_of_flow(id)).await?;
             let read = self.visible_flow(&snapshot, id)?;
-            let step = rule(read.loaded(), &self.context_of_flow(&snapshot, &read))?;
-            Ok(Decision::Commit(snapshot, step))
+            let decided = rule(read.loaded(), &self.context_of_flow(&snapshot, &read))?;
+            Ok(Decision::Commit(snapshot, decided))
         };
         locked.transact(decide).await
     }

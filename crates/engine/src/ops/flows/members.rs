@@ -26,8 +26,8 @@ pub(crate) async fn add_execution_to_flow(engine: &Engine, command: On<FlowId, A
         let read = engine.visible_flow(&snapshot, id)?;
         let execution = engine.visible(&snapshot, execution_id)?;
         let context = engine.context_of(&snapshot, execution);
-        let step = member::add(execution, read.loaded(), partition, &context)?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = member::add(execution, read.loaded(), partition, &context)?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

@@ -6,7 +6,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::machine::approval::Verdict;
 use ff_core::machine::signal::{Target, authenticate};
-use ff_core::machine::{Context, Step, approval, signal, waitpoint};
+use ff_core::machine::{Context, Decided, approval, signal, waitpoint};
 use ff_core::name::IdempotencyKey;
 use ff_core::record::{CounterKey, Execution, Record, RecordKey, Signal, SignalKeyRecord, Waitpoint};
 use ff_core::token::WaitpointToken;
@@ -151,7 +151,7 @@ async fn commit_signal(
     engine: &Engine,
     snapshot: Snapshot,
     address: &Address,
-    rule: impl Fn(Target<'_>, &Context) -> Result<Step<Delivered>> + Send + Sync,
+    rule: impl Fn(Target<'_>, &Context) -> Result<Decided<Delivered>> + Send + Sync,
 ) -> Result<Delivered> {
     let locked = engine.lock(RecordKey::Execution(address.execution)).await;
     let locked = locked.starting_from(Some(snapshot));
@@ -160,9 +160,9 @@ async fn commit_signal(
         let execution = engine.visible(&snapshot, address.execution)?;
         let found = waitpoint::known(snapshot.waitpoint(&address.waitpoint))?;
         let target = address.target(&snapshot, execution, found);
-        let step = rule(target, &engine.context_of(&snapshot, execution))?;
-        let step = step.map(|delivered| address.told(delivered, &snapshot));
-        Ok(Decision::Commit(snapshot, step))
+        let decided = rule(target, &engine.context_of(&snapshot, execution))?;
+        let decided = decided.map(|delivered| address.told(delivered, &snapshot));
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

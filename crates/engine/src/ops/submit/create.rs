@@ -6,7 +6,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::fabric::Result;
 use ff_core::machine::submit::{self, Known, idempotency_scope};
-use ff_core::machine::{Context, Step};
+use ff_core::machine::{Context, Decided};
 use ff_core::record::{Record, RecordKey, SubmissionKeyRecord};
 
 use super::assigned_id::{AssignedId, assign_id};
@@ -54,8 +54,8 @@ impl Submission<'_> {
                 limits::check(engine, &command.namespace, &command.policy).await?;
                 lane.get_or_init(|| used);
             }
-            let step = self.create(&snapshot, lane.get().copied().unwrap_or_default())?;
-            Ok(Decision::Commit(snapshot, step))
+            let decided = self.create(&snapshot, lane.get().copied().unwrap_or_default())?;
+            Ok(Decision::Commit(snapshot, decided))
         };
         Ok(self.assigned.told(locked.transact(decide).await?))
     }
@@ -89,7 +89,7 @@ impl Submission<'_> {
         snapshot.execution(&self.key()).is_none() && self.known_key(snapshot).is_none()
     }
 
-    fn create(&self, snapshot: &Snapshot, lane: LaneState) -> Result<Step<Created>> {
+    fn create(&self, snapshot: &Snapshot, lane: LaneState) -> Result<Decided<Created>> {
         let known = Known {
             existing: snapshot.execution(&self.key()),
             key: self.known_key(snapshot),
@@ -100,9 +100,9 @@ impl Submission<'_> {
             now: self.assigned.submitted_at.unwrap_or(context.now),
             ..context.clone()
         };
-        let mut step = submit::create(self.command, self.assigned.id, known, &submitted)?;
-        self.join_flow(&mut step.draft, snapshot, &context)?;
-        Ok(step)
+        let mut decided = submit::create(self.command, self.assigned.id, known, &submitted)?;
+        self.join_flow(&mut decided.draft, snapshot, &context)?;
+        Ok(decided)
     }
 
     const fn key(&self) -> RecordKey {

@@ -22,8 +22,8 @@ pub(crate) async fn wait_children(engine: &Engine, command: On<ExecutionId, Wait
         let execution = engine.visible(&snapshot, id)?;
         let counts = Counts::read(|counter| snapshot.counter(CounterKey::Group(id, counter)));
         let context = worker_context(engine, &snapshot, execution);
-        let step = wait_children::wait_children(execution, &command, &counts, &context)?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = wait_children::wait_children(execution, &command, &counts, &context)?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

@@ -9,7 +9,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameId, FrameMode};
 use ff_core::id::ExecutionId;
-use ff_core::machine::{Draft, Step, lease, stream};
+use ff_core::machine::{Decided, Draft, lease, stream};
 use ff_core::name::RequestId;
 use ff_core::record::{Execution, Fence};
 
@@ -71,11 +71,11 @@ async fn streaming(engine: &Engine, id: ExecutionId, fence: &Fence) -> Result<Ex
     engine
         .change_held(id, |execution, context| {
             let draft = match lease::confirm(execution, Some(fence), context) {
-                Ok(step) if !step.draft.writes.is_empty() => step.draft,
+                Ok(decided) if !decided.draft.writes.is_empty() => decided.draft,
                 Ok(_) | Err(_) => Draft::default(),
             };
             let after = draft.execution(id).unwrap_or(execution).clone();
-            Ok(Step { outcome: after, draft })
+            Ok(Decided { outcome: after, draft })
         })
         .await
 }

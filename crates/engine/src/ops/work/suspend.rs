@@ -9,7 +9,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
 use ff_core::machine::Draft;
-use ff_core::machine::step::Write;
+use ff_core::machine::decided::Write;
 use ff_core::machine::suspend::{self, Early, SuspendOutcome};
 use ff_core::machine::waitpoint::{claims, create_pending};
 use ff_core::record::{PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
@@ -58,9 +58,9 @@ async fn suspend_once(engine: &Engine, id: ExecutionId, command: &Suspend) -> Re
             waitpoints: &waitpoints,
             signals: &signals,
         };
-        let step = suspend::suspend(execution, command, early, &worker_context(engine, &snapshot, execution))?;
-        check_fresh(&step.draft, &snapshot)?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = suspend::suspend(execution, command, early, &worker_context(engine, &snapshot, execution))?;
+        check_fresh(&decided.draft, &snapshot)?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }
@@ -115,9 +115,9 @@ async fn create_pending_once(
         let snapshot = locked.look(load.clone()).await?;
         let execution = engine.visible(&snapshot, id)?;
         let context = worker_context(engine, &snapshot, execution);
-        let step = create_pending(execution, command, waitpoint_id, &context)?;
-        check_fresh(&step.draft, &snapshot)?;
-        Ok(Decision::Commit(snapshot, step))
+        let decided = create_pending(execution, command, waitpoint_id, &context)?;
+        check_fresh(&decided.draft, &snapshot)?;
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

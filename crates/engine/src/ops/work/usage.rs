@@ -13,7 +13,7 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::{EffectId, ExecutionId};
 use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
-use ff_core::machine::{Context, Step, budget, lease};
+use ff_core::machine::{Context, Decided, budget, lease};
 use ff_core::name::RequestId;
 use ff_core::record::{Actor, Attempt, Record, RecordKey};
 
@@ -66,25 +66,25 @@ async fn record_usage(locked: &Locked<'_>, id: ExecutionId, command: &ReportUsag
         let identity = lease::usage_identity(id, command, effect_id);
         let execution = engine.visible(&snapshot, id)?;
         let context = worker_context(engine, &snapshot, execution);
-        let step = lease::report_usage(execution, command, effect_id, &context)?;
-        if step.outcome == UsageRecorded::Now {
+        let decided = lease::report_usage(execution, command, effect_id, &context)?;
+        if decided.outcome == UsageRecorded::Now {
             let namespace = &execution.definition.namespace;
             if let Err(refusal) = limits::check_budget(engine, namespace, command.budget_id).await {
                 // A budget that is gone cannot say that it knows the report. One that does not answer may have lost it.
                 let is_gone = refusal.code == Code::BudgetNotFound;
                 return match is_gone && execution.reports.remembers(command.budget_id, &identity) {
-                    true => Ok(Decision::Commit(snapshot, Step::unchanged(None))),
+                    true => Ok(Decision::Commit(snapshot, Decided::unchanged(None))),
                     false => Err(refusal),
                 };
             }
         }
-        let after = step.draft.execution(id).unwrap_or(execution);
+        let after = decided.draft.execution(id).unwrap_or(execution);
         let left = outbox::outstanding(after, command.budget_id, &identity);
         let left = left.and_then(|effect| {
             let (budget_id, report) = outbox::report_of(after, effect)?;
             Some((effect.id, BudgetCall::Report { budget_id, report }))
         });
-        Ok(Decision::Commit(snapshot, step.map(|_| left)))
+        Ok(Decision::Commit(snapshot, decided.map(|_| left)))
     };
     locked.transact(decide).await
 }
@@ -112,14 +112,14 @@ pub(crate) async fn settle_outbox(locked: &Locked<'_>, id: ExecutionId, arrived:
             snapshot = locked.load(Load::records(id.partition(), records).with_gates()).await?;
         }
         let Some(execution) = snapshot.execution(&key) else {
-            return Ok(Decision::Commit(snapshot, Step::unchanged(())));
+            return Ok(Decision::Commit(snapshot, Decided::unchanged(())));
         };
         let context = Context {
             actor: Actor::Engine,
             ..locked.engine.context_of(&snapshot, execution)
         };
-        let step = outbox::arrived(execution, arrived, &attempts_in(&snapshot), &context);
-        Ok(Decision::Commit(snapshot, step))
+        let decided = outbox::arrived(execution, arrived, &attempts_in(&snapshot), &context);
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

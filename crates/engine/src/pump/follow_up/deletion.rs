@@ -6,7 +6,7 @@ use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::FOLLOW_UP_CHUNK;
 use ff_core::machine::flow::{self, Doomed};
-use ff_core::machine::{Step, retention};
+use ff_core::machine::{Decided, retention};
 use ff_core::record::{Execution, RecordKey};
 
 use super::walk_positions::WalkPosition;
@@ -43,7 +43,7 @@ pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> 
         }
         let parts = parts_of(engine, &execution, FOLLOW_UP_CHUNK - 2, &mut snapshot).await?;
         let flow = execution.definition.flow.and_then(|flow| FlowRead::of(&snapshot, flow));
-        let step = Step {
+        let decided = Decided {
             outcome: if parts.last { Progress::Done } else { Progress::More },
             draft: match flow {
                 None => retention::delete_execution(&execution, &parts.keys, parts.last),
@@ -53,7 +53,7 @@ pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> 
                 }
             },
         };
-        Ok(Decision::Commit(snapshot, step))
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }
@@ -71,7 +71,7 @@ pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<
             return Ok(Decision::unchanged(snapshot, Progress::Done));
         };
         let walked = walk::read_chunk(engine, &members, WalkPosition::default(), Page::executions, |_| true).await?;
-        let step = if walked.rows.is_empty() && walked.is_last() {
+        let decided = if walked.rows.is_empty() && walked.is_last() {
             flow::delete(read.loaded()).map(|()| Progress::Done)
         } else {
             let (flow, gate) = (read.flow.clone(), read.gate);
@@ -85,7 +85,7 @@ pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<
             let context = flow_context(engine, &snapshot, gate);
             flow::delete_members(&flow, &page, &context).map(|()| Progress::More)
         };
-        Ok(Decision::Commit(snapshot, step))
+        Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
 }

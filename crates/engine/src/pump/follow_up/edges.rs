@@ -33,14 +33,14 @@ pub(crate) async fn resolve_edges_chunk(engine: &Engine, id: ExecutionId) -> Res
         add_rows(&mut snapshot, &walked.rows);
         let last = walked.is_last();
         let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
-        let step = group::resolve_edges(
+        let decided = group::resolve_edges(
             &upstream,
             &edges,
             last,
             &execution_context(engine, &snapshot, &upstream),
         );
         let progress = if last { Progress::Done } else { Progress::More };
-        Ok(Decision::Commit(snapshot, step.map(|()| progress)))
+        Ok(Decision::Commit(snapshot, decided.map(|()| progress)))
     };
     locked.transact(decide).await
 }

@@ -4,7 +4,7 @@
 
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
-use ff_core::machine::{Step, flow, group};
+use ff_core::machine::{Decided, flow, group};
 use ff_core::record::RecordKey;
 
 use super::{Progress, execution_context, flow_context};
@@ -20,14 +20,14 @@ pub(crate) async fn evaluate_execution(engine: &Engine, id: ExecutionId) -> Resu
     let decide = || async {
         let load = Engine::load_of(id).with_counters(group_counters(id));
         let snapshot = locked.look(load).await?;
-        let step = match snapshot.execution(&key) {
+        let decided = match snapshot.execution(&key) {
             Some(execution) => {
                 let context = execution_context(engine, &snapshot, execution);
                 group::evaluate(execution, &group_counts(&snapshot, id), &context).map(|_| ())
             }
-            None => Step::unchanged(()),
+            None => Decided::unchanged(()),
         };
-        Ok(Decision::Answer(key.clone(), snapshot, step))
+        Ok(Decision::Answer(key.clone(), snapshot, decided))
     };
     locked.transact(decide).await?;
     Ok(Progress::Done)
@@ -39,11 +39,11 @@ pub(crate) async fn advance_flow(engine: &Engine, id: FlowId) -> Result<Progress
     let locked = engine.lock(key.clone()).await;
     let decide = || async {
         let snapshot = locked.look(engine.load_of_flow(id)).await?;
-        let step = match FlowRead::of(&snapshot, id) {
+        let decided = match FlowRead::of(&snapshot, id) {
             Some(read) => flow::advance(read.loaded(), &flow_context(engine, &snapshot, read.gate)),
-            None => Step::unchanged(()),
+            None => Decided::unchanged(()),
         };
-        Ok(Decision::Answer(key.clone(), snapshot, step))
+        Ok(Decision::Answer(key.clone(), snapshot, decided))
     };
     locked.transact(decide).await?;
     Ok(Progress::Done)

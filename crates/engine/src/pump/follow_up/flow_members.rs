@@ -5,7 +5,7 @@ use ff_backend::query::{Listing, Page};
 use ff_backend::transaction::Version;
 use ff_core::fabric::Result;
 use ff_core::id::FlowId;
-use ff_core::machine::{Context, Step, flow};
+use ff_core::machine::{Context, Decided, flow};
 use ff_core::record::{CounterKey, Execution, Flow, RecordKey};
 
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
@@ -30,7 +30,7 @@ struct Job {
     owed: fn(&Flow) -> bool,
     wanted: fn(&Execution) -> bool,
     counters: fn(&Execution) -> Vec<CounterKey>,
-    rule: fn(&Chunk<'_>) -> Step<()>,
+    rule: fn(&Chunk<'_>) -> Decided<()>,
 }
 
 const OPEN: Job = Job {
@@ -106,20 +106,20 @@ async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progres
             let load = Load::records(snapshot.partition, []).with_counters(counters);
             merge(&mut snapshot, locked.load(load).await?);
         }
-        let step = (job.rule)(&Chunk {
+        let decided = (job.rule)(&Chunk {
             flow: &flow,
             members: &walked.rows,
             last: walked.is_last(),
             snapshot: &snapshot,
             context: &flow_context(engine, &snapshot, gate),
         });
-        Ok(Decision::Commit(snapshot, step.map(|()| Some(done))))
+        Ok(Decision::Commit(snapshot, decided.map(|()| Some(done))))
     };
     let done = locked.transact(decide).await?;
     Ok(done.map_or(Progress::Done, |done| walks.advance(done)))
 }
 
-fn open(chunk: &Chunk<'_>) -> Step<()> {
+fn open(chunk: &Chunk<'_>) -> Decided<()> {
     let members = chunk.members.iter().map(|(member, _)| member);
     let page: Vec<_> = members
         .map(|member| (member, group_counts(chunk.snapshot, member.id)))
@@ -127,7 +127,7 @@ fn open(chunk: &Chunk<'_>) -> Step<()> {
     flow::open_members(chunk.flow, &page, chunk.last, chunk.context)
 }
 
-fn cancel(chunk: &Chunk<'_>) -> Step<()> {
+fn cancel(chunk: &Chunk<'_>) -> Decided<()> {
     let page: Vec<_> = chunk.members.iter().map(|(member, _)| member).collect();
     flow::cancel_members(chunk.flow, &page, chunk.last, chunk.context)
 }

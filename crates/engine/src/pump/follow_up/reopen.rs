@@ -6,7 +6,7 @@ use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Listing, Page};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
-use ff_core::machine::Step;
+use ff_core::machine::Decided;
 use ff_core::machine::reopen::{self, Reopened};
 use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 
@@ -56,9 +56,9 @@ pub(crate) async fn reopen_edges_chunk(engine: &Engine, id: ExecutionId) -> Resu
         add_rows(&mut snapshot, &walked.rows);
         let edges: Vec<_> = walked.rows.into_iter().map(|(edge, _)| edge).collect();
         merge(&mut snapshot, locked.load(load_of_ends(id, &edges)).await?);
-        let step = reopen_chunk(engine, &replayed, &edges, last, &snapshot);
-        let step = step.map(|reopened| Some(Chunk { reopened, done }));
-        Ok(Decision::Commit(snapshot, step))
+        let decided = reopen_chunk(engine, &replayed, &edges, last, &snapshot);
+        let decided = decided.map(|reopened| Some(Chunk { reopened, done }));
+        Ok(Decision::Commit(snapshot, decided))
     };
     let chunk = locked.transact(decide).await?;
     Ok(chunk.map_or(Progress::Done, |chunk| chunk_done(engine, chunk)))
@@ -70,7 +70,7 @@ fn reopen_chunk(
     edges: &[Edge],
     last: bool,
     snapshot: &Snapshot,
-) -> Step<Reopened> {
+) -> Decided<Reopened> {
     let other = |edge: &Edge| snapshot.execution(&RecordKey::Execution(other_end(edge, replayed.id)));
     let pairs = || edges.iter().filter_map(|edge| Some((edge, other(edge)?)));
     let inbound: Vec<_> = pairs().filter(|(edge, _)| edge.downstream == replayed.id).collect();

@@ -60,8 +60,8 @@ pub(crate) async fn cancel_siblings_chunk(engine: &Engine, id: ExecutionId) -> R
         merge(&mut snapshot, locked.load(load).await?);
         let siblings = siblings(engine, &snapshot, &upstreams, id).await?;
         let last = walked.is_last();
-        let step = group::cancel_siblings(&child, &siblings, last, &execution_context(engine, &snapshot, &child));
-        Ok(Decision::Commit(snapshot, step.map(|()| Some(done))))
+        let decided = group::cancel_siblings(&child, &siblings, last, &execution_context(engine, &snapshot, &child));
+        Ok(Decision::Commit(snapshot, decided.map(|()| Some(done))))
     };
     let done = locked.transact(decide).await?;
     Ok(done.map_or(Progress::Done, |done| walks.advance(done)))

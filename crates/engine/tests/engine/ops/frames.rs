@@ -146,8 +146,8 @@ fn reclaim(world: &World, id: ExecutionId) {
     let key = ff_core::record::RecordKey::Execution(id);
     let snapshot = super::support::load(&world.backend.memory, id.partition(), [key.clone()]);
     let context = ff_core::machine::Context::engine(snapshot.now);
-    let step = ff_core::machine::time::advance(snapshot.execution(&key).unwrap(), &context);
-    super::support::commit(&world.backend.memory, step.draft, &snapshot);
+    let decided = ff_core::machine::time::advance(snapshot.execution(&key).unwrap(), &context);
+    super::support::commit(&world.backend.memory, decided.draft, &snapshot);
 }
 
 #[tokio::test]
@@ -190,8 +190,8 @@ async fn summaries_are_merged() {
         json!({"done": 2}),
         json!({"note": null}),
     ];
-    for step in &steps {
-        world.engine.append_frame(patch(held, step)).await.unwrap();
+    for decided in &steps {
+        world.engine.append_frame(patch(held, decided)).await.unwrap();
     }
     assert_eq!(summary(&world, held.id).await, json!({"done": 2}));
     let refused = frame(held, Payload::binary(&b"no json"[..]), FrameMode::Summary);

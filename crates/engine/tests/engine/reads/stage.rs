@@ -27,7 +27,7 @@ use ff_core::machine::claim::{Claimant, HandOut};
 use ff_core::machine::member::{self, Membership};
 use ff_core::machine::submit::{self, Known};
 use ff_core::machine::suspend::{self, Early};
-use ff_core::machine::{Context, Step, fail, flow, lease, operator};
+use ff_core::machine::{Context, Decided, fail, flow, lease, operator};
 use ff_core::name::{Category, ExecutionKind, FlowKind, FrameType, LaneId, Namespace};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::payload::Payload;
@@ -96,11 +96,11 @@ impl Stage {
     }
 
     /// Commits what a rule decided from `snapshot`.
-    pub(crate) async fn land<O>(&self, snapshot: &Snapshot, step: Step<O>) -> O {
+    pub(crate) async fn land<O>(&self, snapshot: &Snapshot, decided: Decided<O>) -> O {
         let tag = Tag(u64::try_from(self.mint().as_u128()).unwrap());
-        let transaction = Transaction::bind(step.draft, snapshot, tag);
+        let transaction = Transaction::bind(decided.draft, snapshot, tag);
         self.backend.commit(vec![transaction]).await.remove(0).unwrap();
-        step.outcome
+        decided.outcome
     }
 
     pub(crate) async fn load(&self, load: Load) -> Snapshot {
@@ -118,7 +118,7 @@ impl Stage {
     pub(crate) async fn decide<O>(
         &self,
         id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> Result<Step<O>, Rejection>,
+        rule: impl FnOnce(&Execution, &Context) -> Result<Decided<O>, Rejection>,
     ) -> O {
         let load = Load::records(id.partition(), [RecordKey::Execution(id)]).with_gates();
         let snapshot = self.load(load).await;
@@ -128,15 +128,15 @@ impl Stage {
             gate: gate.and_then(|gate| Some(snapshot.gate(&gate)?.state)),
             ..Context::engine(snapshot.now)
         };
-        let step = rule(execution, &context).unwrap();
-        self.land(&snapshot, step).await
+        let decided = rule(execution, &context).unwrap();
+        self.land(&snapshot, decided).await
     }
 
     pub(crate) async fn submit(&self, command: &CreateExecution) -> ExecutionId {
         let uuid = self.mint();
         let id = ExecutionId::new(self.counts.of_execution_uuid(uuid).index, uuid);
-        let step = submit::create(command, id, Known::default(), &Context::engine(self.now())).unwrap();
-        self.land(&Snapshot::empty(id.partition(), self.now()), step).await;
+        let decided = submit::create(command, id, Known::default(), &Context::engine(self.now())).unwrap();
+        self.land(&Snapshot::empty(id.partition(), self.now()), decided).await;
         id
     }
 
@@ -276,8 +276,8 @@ impl Stage {
             retention: None,
             assembly,
         };
-        let step = flow::create(None, id, &command, &Context::engine(self.now())).unwrap();
-        self.land(&Snapshot::empty(self.counts.of_flow(id), self.now()), step)
+        let decided = flow::create(None, id, &command, &Context::engine(self.now())).unwrap();
+        self.land(&Snapshot::empty(self.counts.of_flow(id), self.now()), decided)
             .await;
         id
     }
@@ -301,7 +301,7 @@ impl Stage {
         };
         let context = Context::engine(self.now());
         let snapshot = self.load_flow(partition, flow_id, upstreams).await;
-        let mut step = submit::create(&command, id, Known::default(), &context).unwrap();
+        let mut decided = submit::create(&command, id, Known::default(), &context).unwrap();
         let found: Vec<&Execution> = upstreams
             .iter()
             .filter_map(|id| snapshot.execution(&RecordKey::Execution(*id)))
@@ -312,8 +312,8 @@ impl Stage {
             depends_on: &depends_on,
             upstreams: &found,
         };
-        member::join(&mut step.draft, id, membership, &context).unwrap();
-        self.land(&snapshot, step).await;
+        member::join(&mut decided.draft, id, membership, &context).unwrap();
+        self.land(&snapshot, decided).await;
         id
     }
 
@@ -326,8 +326,8 @@ impl Stage {
         };
         let context = Context::engine(self.now());
         let counts = counted(&snapshot, flow_id);
-        let step = flow::cancel(loaded(&snapshot, flow_id, &counts), &command, &context).unwrap();
-        self.land(&snapshot, step).await;
+        let decided = flow::cancel(loaded(&snapshot, flow_id, &counts), &command, &context).unwrap();
+        self.land(&snapshot, decided).await;
     }
 
     async fn load_flow(&self, partition: Partition, flow_id: FlowId, members: &[ExecutionId]) -> Snapshot {

@@ -5,7 +5,7 @@ use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
 use ff_core::frame::{FrameBound, FrameId};
 use ff_core::id::ExecutionId;
-use ff_core::machine::step::ClosedReason;
+use ff_core::machine::decided::ClosedReason;
 use ff_core::time::Duration;
 
 use crate::reads::stage::{Stage, code, parks, submission};

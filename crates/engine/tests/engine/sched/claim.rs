@@ -11,7 +11,7 @@ use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::Fabric;
 use ff_core::id::{ExecutionId, FlowId, SignalId, SuspensionId};
-use ff_core::machine::{Draft, Step};
+use ff_core::machine::{Decided, Draft};
 use ff_core::name::{DataRef, FlowKind, Identity, LaneId, Namespace, SignalName};
 use ff_core::payload::Payload;
 use ff_core::policy::Retention;
@@ -360,7 +360,7 @@ async fn rewrite(store: &Store, id: ExecutionId, change: impl FnOnce(&mut Execut
             change(&mut after);
             let mut draft = Draft::default();
             draft.put(after);
-            Ok(Step { outcome: (), draft })
+            Ok(Decided { outcome: (), draft })
         })
         .await;
 }
@@ -389,7 +389,7 @@ async fn ended_member(store: &Store, id: ExecutionId, flow: FlowId, kind: Outcom
             draft.put(after);
             let result = Payload::binary(vec![1; usize::try_from(bytes.unwrap_or(3)).expect("a small number")]);
             draft.blobs.push((BlobKey::Result(id), result));
-            Ok(Step { outcome: (), draft })
+            Ok(Decided { outcome: (), draft })
         })
         .await;
 }

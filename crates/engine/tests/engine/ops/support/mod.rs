@@ -120,9 +120,9 @@ impl World {
             retention: None,
             assembly: Assembly::Open,
         };
-        let step = flow::create(None, id, &command, &Context::engine(START)).unwrap();
+        let decided = flow::create(None, id, &command, &Context::engine(START)).unwrap();
         let memory = &self.backend.memory;
-        commit(memory, step.draft, &Snapshot::empty(self.counts.of_flow(id), START));
+        commit(memory, decided.draft, &Snapshot::empty(self.counts.of_flow(id), START));
         id
     }
 }
@@ -202,7 +202,7 @@ pub(crate) fn signal(memory: &MemoryBackend, id: ExecutionId, waitpoint_id: Wait
         same_key: None,
         buffered_signals: 0,
     };
-    let step = deliver(target, &command, &Context::engine(snapshot.now)).unwrap();
-    commit(memory, step.draft, &snapshot);
+    let decided = deliver(target, &command, &Context::engine(snapshot.now)).unwrap();
+    commit(memory, decided.draft, &snapshot);
     signal_id
 }

@@ -27,7 +27,7 @@ use ff_core::id::{AttemptId, BudgetId, EffectId, ExecutionId, GrantId, LeaseId, 
 use ff_core::machine::budget::UsageReport;
 use ff_core::machine::claim::{Claimant, HandOut};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Step, lease};
+use ff_core::machine::{Context, Decided, lease};
 use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace};
 use ff_core::partition::PartitionCounts;
 use ff_core::payload::Payload;
@@ -84,11 +84,11 @@ impl Watched {
         if one_in == 0 {
             return false;
         }
-        let step = |luck: u64| {
+        let decided = |luck: u64| {
             luck.wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407)
         };
-        let luck = step(self.luck.load(Ordering::SeqCst));
+        let luck = decided(self.luck.load(Ordering::SeqCst));
         self.luck.store(luck, Ordering::SeqCst);
         (luck >> 33).is_multiple_of(one_in)
     }
@@ -291,8 +291,8 @@ impl World {
         let id = ExecutionId::new(counts().of_execution_uuid(uuid).index, uuid);
         let mut command = CreateExecution::new(ExecutionKind::parse("kind").unwrap(), Payload::binary("input"));
         shape(&mut command);
-        let step = submit::create(&command, id, Known::default(), &Context::engine(self.now())).unwrap();
-        self.commit(&Snapshot::empty(id.partition(), self.now()), step).await;
+        let decided = submit::create(&command, id, Known::default(), &Context::engine(self.now())).unwrap();
+        self.commit(&Snapshot::empty(id.partition(), self.now()), decided).await;
         id
     }
 
@@ -300,23 +300,23 @@ impl World {
         self.submit(|command| command.policy = policy).await
     }
 
-    async fn commit<O>(&self, snapshot: &Snapshot, step: Step<O>) -> O {
+    async fn commit<O>(&self, snapshot: &Snapshot, decided: Decided<O>) -> O {
         let tag = Tag(self.minted.fetch_add(1, Ordering::SeqCst) + 1);
-        let transaction = Transaction::bind(step.draft, snapshot, tag);
+        let transaction = Transaction::bind(decided.draft, snapshot, tag);
         self.store.memory.commit(vec![transaction]).await.remove(0).unwrap();
-        step.outcome
+        decided.outcome
     }
 
     /// Decides about an execution behind the engine's back, as another process would.
     pub(crate) async fn decide<O>(
         &self,
         id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> std::result::Result<Step<O>, Rejection>,
+        rule: impl FnOnce(&Execution, &Context) -> std::result::Result<Decided<O>, Rejection>,
     ) -> O {
         let snapshot = self.load(id).await;
         let execution = snapshot.execution(&RecordKey::Execution(id)).unwrap();
-        let step = rule(execution, &Context::engine(self.now())).unwrap();
-        self.commit(&snapshot, step).await
+        let decided = rule(execution, &Context::engine(self.now())).unwrap();
+        self.commit(&snapshot, decided).await
     }
 
     /// Usage that waits in the outbox for the pump.

@@ -27,7 +27,7 @@ use ff_core::command::quota::{CreateQuotaPolicy, QuotaPolicyView};
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Context, Draft, Step};
+use ff_core::machine::{Context, Decided, Draft};
 use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::payload::Payload;
@@ -117,8 +117,8 @@ impl Store {
     /// Submits an execution under an id, uncounted.
     pub(crate) async fn submit_as(&self, id: ExecutionId, command: CreateExecution) -> ExecutionId {
         let context = Context::engine(self.inner.now());
-        let step = submit::create(&command, id, Known::default(), &context).expect("a valid submission");
-        self.write(id.partition(), step.draft).await;
+        let decided = submit::create(&command, id, Known::default(), &context).expect("a valid submission");
+        self.write(id.partition(), decided.draft).await;
         id
     }
 
@@ -137,7 +137,7 @@ impl Store {
     pub(crate) async fn decide<O>(
         &self,
         id: ExecutionId,
-        rule: impl FnOnce(&Execution, &Context) -> std::result::Result<Step<O>, ff_core::error::Rejection>,
+        rule: impl FnOnce(&Execution, &Context) -> std::result::Result<Decided<O>, ff_core::error::Rejection>,
     ) -> O {
         decide(&self.inner, id, self.mint(), rule).await
     }
@@ -279,7 +279,7 @@ pub(crate) async fn decide<O>(
     store: &MemoryBackend,
     id: ExecutionId,
     tag: Uuid,
-    rule: impl FnOnce(&Execution, &Context) -> std::result::Result<Step<O>, ff_core::error::Rejection>,
+    rule: impl FnOnce(&Execution, &Context) -> std::result::Result<Decided<O>, ff_core::error::Rejection>,
 ) -> O {
     let snapshot = read(store, id).await;
     let execution = snapshot.execution(&RecordKey::Execution(id)).expect("an execution");
@@ -291,9 +291,9 @@ pub(crate) async fn decide<O>(
         gate,
         ..Context::engine(store.now())
     };
-    let step = rule(execution, &context).expect("an accepted command");
-    commit(store, step.draft, &snapshot, tag).await;
-    step.outcome
+    let decided = rule(execution, &context).expect("an accepted command");
+    commit(store, decided.draft, &snapshot, tag).await;
+    decided.outcome
 }
 
 async fn commit(store: &MemoryBackend, draft: Draft, snapshot: &Snapshot, tag: Uuid) {

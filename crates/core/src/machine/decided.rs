@@ -8,14 +8,14 @@ use crate::time::{Duration, Timestamp};
 
 /// An accepted command: what to tell the caller once `draft` is committed. An empty draft needs no commit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step<O> {
+pub struct Decided<O> {
     /// For the caller.
     pub outcome: O,
     /// For the store.
     pub draft: Draft,
 }
 
-impl<O> Step<O> {
+impl<O> Decided<O> {
     /// An answer that changes nothing.
     pub fn unchanged(outcome: O) -> Self {
         Self {
@@ -25,8 +25,8 @@ impl<O> Step<O> {
     }
 
     /// The same draft with another outcome.
-    pub fn map<P>(self, f: impl FnOnce(O) -> P) -> Step<P> {
-        Step {
+    pub fn map<P>(self, f: impl FnOnce(O) -> P) -> Decided<P> {
+        Decided {
             outcome: f(self.outcome),
             draft: self.draft,
         }
