@@ -183,8 +183,12 @@ impl Batch<'_> {
                 );
                 return self.run(include_str!("../sql/put_signal_payload.sql"), params);
             }
+            BlobKey::Step(id, seq) => {
+                let params = (uuid_text(id), index(partition), seq, content_type, bytes);
+                return self.run(include_str!("../sql/put_step_output.sql"), params);
+            }
         };
-        let (BlobKey::Input(id) | BlobKey::Result(id) | BlobKey::Signal(id, _)) = blob;
+        let id = blob.execution_id();
         let row = match written.get(&id) {
             Some(row) => Some(*row),
             None => self.find_execution(id)?.map(|found| found.row),
@@ -211,8 +215,9 @@ impl Batch<'_> {
     fn delete_blobs(&self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
         self.run(include_str!("../sql/delete_input.sql"), [row])?;
         self.run(include_str!("../sql/delete_result.sql"), [row])?;
-        let signals = include_str!("../sql/delete_signal_payloads.sql");
-        self.run(signals, (uuid_text(id), index(id.partition())))
+        let (uuid, part) = (uuid_text(id), index(id.partition()));
+        self.run(include_str!("../sql/delete_signal_payloads.sql"), (&uuid, part))?;
+        self.run(include_str!("../sql/delete_step_outputs.sql"), (&uuid, part))
     }
 
     /// Deletes what is kept for an execution beside its records.
@@ -278,6 +283,5 @@ fn read_counter(batch: &Batch<'_>, partition: Partition, counter: CounterKey) ->
 
 /// The execution a blob stands beside.
 const fn owner(blob: BlobKey) -> RecordKey {
-    let (BlobKey::Input(id) | BlobKey::Result(id) | BlobKey::Signal(id, _)) = blob;
-    RecordKey::Execution(id)
+    RecordKey::Execution(blob.execution_id())
 }

@@ -34,11 +34,12 @@ pub(crate) fn to_text(key: &RecordKey) -> String {
         RecordKey::Waitpoint(id, waitpoint) => format!("waitpoint {id} {waitpoint}"),
         RecordKey::Signal(id, signal) => format!("signal {id} {signal}"),
         RecordKey::SignalKey(id, key) => format!("signal_key {id} {key}"),
+        RecordKey::Step(id, key) => format!("step {id} {key}"),
         RecordKey::SubmissionKey(scope, key) => format!("submission_key {} {key}", scope_text(scope)),
     }
 }
 
-/// The key a text names. Keys of idempotency records are never nudged or due, so they are not read back.
+/// The key a text names. Idempotency records and steps are never nudged or due, so they are not read back.
 pub(crate) fn from_text(text: &str) -> rusqlite::Result<RecordKey> {
     let mut parts = text.split(' ');
     let mut next = || {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::load::{Load, Snapshot};
+use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_backend::transaction::NudgeStamp;
 use ff_core::id::FlowId;
 use ff_core::partition::Partition;
@@ -45,7 +45,29 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
             snapshot.blobs.insert(*blob, payload);
         }
     }
+    for steps in &ask.steps {
+        add_steps(connection, &mut snapshot, steps)?;
+    }
     Ok(snapshot)
+}
+
+/// Adds steps, and the outputs of the first ones that fit.
+fn add_steps(connection: &Connection, snapshot: &mut Snapshot, asked: &LoadSteps) -> rusqlite::Result<()> {
+    let mut left = Some(asked.output_bytes);
+    for (step, version) in record::load_steps(connection, snapshot.partition, asked)? {
+        if let Some(bytes) = step.output_bytes {
+            left = left.and_then(|left| left.checked_sub(bytes));
+            let blob = BlobKey::Step(step.execution_id, step.seq);
+            if left.is_some()
+                && let Some(output) = load_blob(connection, snapshot.partition, blob)?
+            {
+                snapshot.blobs.insert(blob, output);
+            }
+        }
+        let record = Record::from(step);
+        snapshot.records.insert(record.key(), (record, version));
+    }
+    Ok(())
 }
 
 /// Adds the gates of the flows that the executions of the snapshot are members of.
@@ -80,6 +102,11 @@ fn load_blob(connection: &Connection, partition: Partition, blob: BlobKey) -> ru
             let params = (uuid_text(id), part, signal_id.to_string());
             payload(connection, include_str!("../sql/load_signal_payload.sql"), params)
         }
+        BlobKey::Step(id, seq) => payload(
+            connection,
+            include_str!("../sql/load_step_output.sql"),
+            (uuid_text(id), part, seq),
+        ),
     }
 }
 

@@ -11,11 +11,20 @@ use crate::error::OpenError;
 const APPLICATION_ID: i32 = 0x4646_6162;
 
 /// Every migration, in order; the position is the version.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_steps.sql"),
+];
 
 /// The version of the schema that this program works with.
 pub(crate) const fn version() -> usize {
     MIGRATIONS.len()
+}
+
+/// Makes the tables in an empty database.
+#[cfg(test)]
+pub(crate) fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
+    MIGRATIONS.iter().try_for_each(|text| connection.execute_batch(text))
 }
 
 /// Brings the schema up to date, or says why this file cannot be used.

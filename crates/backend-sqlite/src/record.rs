@@ -1,11 +1,12 @@
 //! Records other than executions: how each kind is found, written and deleted.
 
+use ff_backend::load::LoadSteps;
 use ff_backend::transaction::{Tag, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::placement::due_at;
 use ff_core::partition::Partition;
 use ff_core::record::stored::{self, Stored};
-use ff_core::record::{Edge, EdgeState, Flow, Gate, GateState, Record, RecordKey};
+use ff_core::record::{Edge, EdgeState, Flow, Gate, GateState, Record, RecordKey, Step};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde::Serialize;
@@ -44,6 +45,11 @@ pub(crate) fn load(
         RecordKey::SignalKey(id, key) => {
             let found = find_key(connection, partition, &(signal_scope(*id), key.as_str()), now)?;
             body(found, Record::SignalKey)
+        }
+        RecordKey::Step(id, key) => {
+            let sql = include_str!("../sql/load_step.sql");
+            let found = find(connection, sql, (uuid_text(*id), part, key.as_str()))?;
+            body(found, |step| Record::Step(Box::new(step)))
         }
         RecordKey::SubmissionKey(scope, key) => {
             let found = find_key(connection, partition, &(scope_text(scope), key.as_str()), now)?;
@@ -107,6 +113,25 @@ fn find_key(
 fn body<T: Stored>(found: Found, record: impl FnOnce(T) -> Record) -> rusqlite::Result<Option<(Record, Version)>> {
     let Some((text, version)) = found else { return Ok(None) };
     Ok(Some((record(from_stored(&text)?), version)))
+}
+
+/// Steps of an execution in the order in which they were recorded.
+pub(crate) fn load_steps(
+    connection: &Connection,
+    partition: Partition,
+    asked: &LoadSteps,
+) -> rusqlite::Result<Vec<(Step, Version)>> {
+    let mut statement = connection.prepare_cached(include_str!("../sql/load_steps.sql"))?;
+    let params = (
+        uuid_text(asked.execution_id),
+        index(partition),
+        asked.from_seq,
+        asked.limit,
+    );
+    let steps = statement.query_map(params, |row| {
+        Ok((from_stored(row.get_ref(2)?.as_str()?)?, version(row, 0)?))
+    })?;
+    steps.collect()
 }
 
 /// A version that stands in two columns, the counter first.
@@ -237,6 +262,18 @@ impl Batch<'_> {
                     to_stored(key)?,
                 )?;
             }
+            Record::Step(step) => {
+                let params = (
+                    uuid_text(step.execution_id),
+                    part,
+                    step.key.as_str(),
+                    step.seq,
+                    counter,
+                    tag,
+                    to_stored(&**step)?,
+                );
+                self.run(include_str!("../sql/put_step.sql"), params)?;
+            }
             Record::SubmissionKey(key) => {
                 self.write_key(writing, (&scope_text(&key.scope), key.key.as_str()), to_stored(key)?)?;
             }
@@ -324,6 +361,12 @@ impl Batch<'_> {
                 self.run(
                     include_str!("../sql/delete_key.sql"),
                     (part, signal_scope(*id), key.as_str()),
+                )?;
+            }
+            RecordKey::Step(id, key) => {
+                self.run(
+                    include_str!("../sql/delete_step.sql"),
+                    (uuid_text(*id), part, key.as_str()),
                 )?;
             }
             RecordKey::SubmissionKey(scope, key) => {

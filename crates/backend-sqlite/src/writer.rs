@@ -20,8 +20,12 @@ use crate::shared::Shared;
 
 /// Jobs taken into one transaction at most. Beyond this latency grows faster than throughput.
 const JOBS_MAX: usize = 256;
-/// Batches after which the log is moved into the database, however busy the writer is.
+/// Batches after which the log is moved into the database, however busy the writer is, if they changed this many rows.
 const CHECKPOINT_COMMITS: u64 = 64;
+/// Small batches write the same few pages again and again: moving each of them would cost more than the writing.
+const CHECKPOINT_ROWS: u64 = 16_000;
+/// Batches after which it is moved however small they were.
+const CHECKPOINT_COMMITS_MAX: u64 = 512;
 /// Calls after which a step of maintenance runs in the same transaction, however busy the writer is: a call leaves at most a
 /// few rows behind, and a step removes a few hundred.
 const TIDY_JOBS: usize = 64;
@@ -64,6 +68,7 @@ impl Writer {
                     state,
                     stopped: None,
                     commits_since_checkpoint: 1,
+                    rows_at_checkpoint: 0,
                     jobs_since_tidy: 0,
                 }
                 .run(&waiting);
@@ -116,6 +121,7 @@ struct WriterThread {
     /// Why nothing is written any more: after a failed sync the same handle must not be trusted again.
     stopped: Option<String>,
     commits_since_checkpoint: u64,
+    rows_at_checkpoint: u64,
     jobs_since_tidy: usize,
 }
 
@@ -268,15 +274,22 @@ impl WriterThread {
     fn keep_log_short(&mut self) {
         if self.checkpointer.has_ended() {
             self.checkpoint();
-        } else if self.stopped.is_none() && self.commits_since_checkpoint > CHECKPOINT_COMMITS {
+        } else if self.stopped.is_none() && self.log_is_long() {
             self.checkpointer.begin();
         }
+    }
+
+    fn log_is_long(&self) -> bool {
+        let commits = self.commits_since_checkpoint;
+        let rows = self.connection.total_changes() - self.rows_at_checkpoint;
+        commits > CHECKPOINT_COMMITS_MAX || (commits > CHECKPOINT_COMMITS && rows > CHECKPOINT_ROWS)
     }
 
     /// Moves what is in the log into the database.
     fn checkpoint(&mut self) {
         if self.stopped.is_none() && self.commits_since_checkpoint > 0 {
             self.commits_since_checkpoint = 0;
+            self.rows_at_checkpoint = self.connection.total_changes();
             checkpoint(&self.connection);
         }
     }
@@ -286,15 +299,14 @@ impl WriterThread {
 mod tests {
     use super::*;
     use crate::clock::Clock;
+    use crate::migrate::create_tables;
     use crate::options::Options;
     use ff_core::time::Timestamp;
 
     /// A writer on a database whose commits fail once a row of `child` has no parent.
     fn writer() -> Writer {
         let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch(include_str!("../migrations/0001_initial.sql"))
-            .unwrap();
+        create_tables(&connection).unwrap();
         let children = "PRAGMA foreign_keys = ON; CREATE TABLE parent (id INTEGER PRIMARY KEY);
             CREATE TABLE child (id REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)";
         connection.execute_batch(children).unwrap();

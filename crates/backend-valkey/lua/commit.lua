@@ -9,7 +9,7 @@
 --   lines, in a row: subject, about, text; a subject is the number of the put it is about, or a name
 --   increments: {name, field, by} …           nudges: {name, counter name or false, field} …
 --   clear_nudges: {name, stamp} …             stream_ends, in a row: uuid, attempt index, at, reason
---   blobs, in a row: uuid, field, number of the argument with the bytes, type or false (field: input, result, or a signal's id)
+--   blobs, in a row: uuid, field, number of the argument with the bytes, type or false (field: input, result, a signal's id, or step:<seq>)
 --   remains: uuids
 -- ask[5]: the queues that are entered, see queue_for
 -- answers, one each: {'ok', changes of the partition so far, counters…}

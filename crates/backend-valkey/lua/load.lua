@@ -1,10 +1,11 @@
 -- load: records, counters, blobs and nudges, each load at one moment.
 --
--- ask[4]: loads; each {prefix, names, with gates, counters, blobs}
---   counters: {name, field} …   blobs: {key, field} …
--- answers, one each: {records, gates, counters, blobs}
+-- ask[4]: loads; each {prefix, names, with gates, counters, blobs, steps}
+--   counters: {name, field} …   blobs: {key, field} …   steps: {uuid, first place, how many, bytes of outputs} …
+-- answers, one each: {records, gates, counters, blobs, steps}
 --   records: {version, body, claim, stamp} or false …   gates: {name, version, body} …
 --   counters: values …   blobs: {bytes, type} or false …
+--   steps, a list for each: {key, version, body, output or false, its type} …
 
 -- What is kept of a record; nil when it does not exist.
 local function read_record(key)
@@ -13,8 +14,33 @@ local function read_record(key)
   return found
 end
 
+-- Steps in the order in which they were recorded, the first ones with what they left.
+local function read_steps(prefix, asked)
+  local uuid, left = asked[1], tonumber(asked[4])
+  local payloads = prefix .. 'payloads:' .. uuid
+  local ends = 'journal:' .. uuid .. ';'
+  local places = call('ZRANGEBYLEX', prefix .. 'index', '[' .. asked[2], '(' .. ends, 'LIMIT', 0, asked[3])
+  local steps = {}
+  for i, place in ipairs(places) do
+    -- journal:<uuid>:<20 digits>:<key>
+    local seq, key = string.sub(place, 46, 65), string.sub(place, 67)
+    local found = read_record(prefix .. 'step:' .. uuid .. ':' .. key) or {'', ''}
+    local field = 'step:' .. string.match(seq, '^0*(%d+)$')
+    local output, kind = false, ''
+    if left >= 0 and call('HEXISTS', payloads, field) == 1 then
+      left = left - call('HSTRLEN', payloads, field)
+      if left >= 0 then
+        local kept = call('HMGET', payloads, field, field .. '_type')
+        output, kind = kept[1], kept[2] or ''
+      end
+    end
+    steps[i] = {key, found[1], found[2], output, kind}
+  end
+  return steps
+end
+
 local function load_one(load)
-  local prefix, records, gates, counters, blobs = load[1], {}, {}, {}, {}
+  local prefix, records, gates, counters, blobs, steps = load[1], {}, {}, {}, {}, {}
   local gate_is_read = {}
   for i, name in ipairs(load[2] or {}) do
     local stamp = call('HGET', prefix .. STAMPS, name)
@@ -38,7 +64,8 @@ local function load_one(load)
     local found = call('HMGET', prefix .. blob[1], blob[2], blob[2] .. '_type')
     blobs[i] = found[1] and {found[1], found[2] or ''} or {}
   end
-  return {records, gates, counters, blobs}
+  for i, asked in ipairs(load[6] or {}) do steps[i] = read_steps(prefix, asked) end
+  return {records, gates, counters, blobs, steps}
 end
 
 offer('load', function(ask)

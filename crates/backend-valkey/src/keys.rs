@@ -3,10 +3,10 @@
 //! | key | type | holds |
 //! |---|---|---|
 //! | `{fp:N}:execution:<uuid>` | hash | an execution: hot fields, `body`, blobs, history, counters of its inbound edges |
-//! | `{fp:N}:attempt:<uuid>:<index>`, `waitpoint:…`, `signal:…` | hash | parts of an execution |
+//! | `{fp:N}:attempt:<uuid>:<index>`, `waitpoint:…`, `signal:…`, `step:<uuid>:<key>` | hash | parts of an execution |
 //! | `{fp:N}:flow:<id>`, `gate:<id>`, `edge:<id>` | hash | a flow with its counters, its gate, a dependency |
 //! | `{fp:N}:submission_key:…`, `signal_key:…` | hash with a time to live | what an idempotency key stands for |
-//! | `{fp:N}:payloads:<uuid>` | hash | what came with signals |
+//! | `{fp:N}:payloads:<uuid>` | hash | what came with signals, and what steps left |
 //! | `{fp:N}:due`, `nudged`, `stamps` | sorted sets, hash | what needs attention |
 //! | `{fp:N}:queue:<namespace>/<lane>:<signature>` | sorted set | eligible executions, best first |
 //! | `{fp:N}:queues` | sorted set, by name | the queues that are not empty |
@@ -86,6 +86,7 @@ pub(crate) fn name(key: &RecordKey) -> String {
         RecordKey::Waitpoint(id, waitpoint) => format!("waitpoint:{}:{waitpoint}", id.uuid()),
         RecordKey::Signal(id, signal) => format!("signal:{}:{signal}", id.uuid()),
         RecordKey::SignalKey(id, key) => format!("signal_key:{}:{key}", id.uuid()),
+        RecordKey::Step(id, key) => format!("step:{}:{key}", id.uuid()),
         RecordKey::SubmissionKey(IdempotencyScope::Namespace(namespace), key) => {
             format!("submission_key:{}/{key}", escaped(namespace))
         }
@@ -118,6 +119,10 @@ pub(crate) fn record_key(partition: Partition, name: &str) -> Result<RecordKey> 
         "signal" => {
             let (id, signal) = owned()?;
             RecordKey::Signal(id, signal.parse().map_err(corrupt)?)
+        }
+        "step" => {
+            let (id, key) = owned()?;
+            RecordKey::Step(id, key.parse().map_err(corrupt)?)
         }
         _ => return Err(unknown()),
     })
@@ -177,6 +182,7 @@ pub(crate) fn blob(key: BlobKey) -> (ExecutionId, String) {
         BlobKey::Input(id) => (id, "input".to_owned()),
         BlobKey::Result(id) => (id, "result".to_owned()),
         BlobKey::Signal(id, signal) => (id, signal.to_string()),
+        BlobKey::Step(id, seq) => (id, format!("step:{seq}")),
     }
 }
 
@@ -184,8 +190,13 @@ pub(crate) fn blob(key: BlobKey) -> (ExecutionId, String) {
 pub(crate) fn blob_owner(key: BlobKey) -> String {
     match key {
         BlobKey::Input(id) | BlobKey::Result(id) => execution(id),
-        BlobKey::Signal(id, _) => format!("payloads:{}", id.uuid()),
+        BlobKey::Signal(id, _) | BlobKey::Step(id, _) => format!("payloads:{}", id.uuid()),
     }
+}
+
+/// The place of a step in the order of its execution, as names begin that sort as numbers do.
+pub(crate) fn step_place(id: ExecutionId, seq: u64) -> String {
+    format!("journal:{}:{seq:020}", id.uuid())
 }
 
 /// A lane of a namespace: `<namespace>/<lane>`.

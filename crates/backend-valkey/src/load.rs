@@ -3,16 +3,17 @@
 use ff_backend::Result;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::transaction::NudgeStamp;
+use ff_core::id::ExecutionId;
 use ff_core::name::ContentType;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::RecordKey;
+use ff_core::record::{BlobKey, Record, RecordKey};
 use futures::future::try_join_all;
 use redis::Value;
 
 use crate::call::Reply;
 use crate::error::corrupt;
-use crate::keys::{blob, blob_owner, counter, name, prefix};
+use crate::keys::{blob, blob_owner, counter, name, prefix, step_place};
 use crate::library::Function;
 use crate::record::{decode, parse_version};
 use crate::reply::{bytes, list, number, optional_text, text, values};
@@ -39,7 +40,7 @@ impl Shared {
         let mut ask = self.ask(1);
         ask.list(group.len());
         for (partition, (_, load)) in &group {
-            ask.list(5).text(prefix(*partition));
+            ask.list(6).text(prefix(*partition));
             ask.each(load.records.iter(), |ask, key| {
                 ask.text(name(key));
             });
@@ -50,6 +51,12 @@ impl Shared {
             });
             ask.each(load.blobs.iter(), |ask, key| {
                 ask.list(2).text(blob_owner(*key)).text(blob(*key).1);
+            });
+            ask.each(load.steps.iter(), |ask, steps| {
+                let id = steps.execution_id;
+                ask.list(4).text(id.uuid().to_string());
+                ask.text(step_place(id, steps.from_seq));
+                ask.text(steps.limit.to_string()).text(steps.output_bytes.to_string());
             });
         }
         let mut reply = self.call(Function::Load, group[0].0, ask).await?;
@@ -65,7 +72,7 @@ impl Shared {
 fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
     let mut snapshot = Snapshot::empty(load.partition, reply.now);
     snapshot.generation = reply.generation;
-    let [records, gates, counters, blobs] = values(answer)?;
+    let [records, gates, counters, blobs, steps] = values(answer)?;
     for (key, found) in load.records.into_iter().zip(list(records)?) {
         let [version, body, claim, stamp] = values(found)?;
         if let Some(stamp) = optional_text(&stamp)? {
@@ -95,7 +102,27 @@ fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
             snapshot.blobs.insert(key, payload(content, &content_type)?);
         }
     }
+    for (asked, found) in load.steps.into_iter().zip(list(steps)?) {
+        for step in list(found)? {
+            add_step(&mut snapshot, asked.execution_id, step)?;
+        }
+    }
     Ok(snapshot)
+}
+
+fn add_step(snapshot: &mut Snapshot, id: ExecutionId, found: Value) -> Result<()> {
+    let [key, version, body, output, content_type] = values(found)?;
+    let key = RecordKey::Step(id, text(&key)?.parse().map_err(corrupt)?);
+    let Some(version) = parse_version(text(&version)?)? else {
+        return Ok(());
+    };
+    let record = decode(&key, &bytes(body)?, "")?;
+    if let (Record::Step(step), true) = (&record, output != Value::Nil) {
+        let blob = BlobKey::Step(id, step.seq);
+        snapshot.blobs.insert(blob, payload(output, &content_type)?);
+    }
+    snapshot.records.insert(key, (record, version));
+    Ok(())
 }
 
 /// Bytes with their content type, which is left out when it is the usual one.

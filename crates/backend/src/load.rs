@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, CounterKey, Edge, Execution, Flow, Gate, Record, RecordKey, Waitpoint};
+use ff_core::record::{BlobKey, CounterKey, Edge, Execution, Flow, Gate, Record, RecordKey, Step, Waitpoint};
 use ff_core::time::Timestamp;
 
 use crate::transaction::{Generation, NudgeStamp, Version};
@@ -20,8 +21,23 @@ pub struct Load {
     pub counters: Vec<CounterKey>,
     /// Which blobs.
     pub blobs: Vec<BlobKey>,
+    /// Which steps, in the order in which they were recorded.
+    pub steps: Vec<LoadSteps>,
     /// Whether every execution that is asked for brings the gate of its flow along, read at the same moment.
     pub with_gates: bool,
+}
+
+/// Steps of one execution. They come as records, and their outputs as blobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadSteps {
+    /// Whose.
+    pub execution_id: ExecutionId,
+    /// From this place on.
+    pub from_seq: u64,
+    /// At most this many.
+    pub limit: usize,
+    /// The outputs of the first ones of them, as many as have this many bytes together.
+    pub output_bytes: u64,
 }
 
 /// A partition as it stood at one moment, as far as was asked. What does not exist is absent, except that every counter
@@ -55,6 +71,7 @@ impl Load {
             records: records.into(),
             counters: Vec::new(),
             blobs: Vec::new(),
+            steps: Vec::new(),
             with_gates: false,
         }
     }
@@ -70,6 +87,13 @@ impl Load {
     #[must_use]
     pub fn with_counters(mut self, counters: impl IntoIterator<Item = CounterKey>) -> Self {
         self.counters.extend(counters);
+        self
+    }
+
+    /// Reads these steps too.
+    #[must_use]
+    pub fn with_steps(mut self, steps: impl IntoIterator<Item = LoadSteps>) -> Self {
+        self.steps.extend(steps);
         self
     }
 
@@ -133,6 +157,24 @@ impl Snapshot {
     typed!(
         /// An edge that was asked for.
         edge -> Edge, Edge
+    );
+    /// The steps of an execution that were read, in the order in which they were recorded.
+    pub fn steps(&self, execution_id: ExecutionId) -> Vec<&Step> {
+        let records = self.records.values().map(|(record, _)| record);
+        let mut steps: Vec<&Step> = records
+            .filter_map(|record| match record {
+                Record::Step(step) => Some(&**step),
+                _ => None,
+            })
+            .filter(|step| step.execution_id == execution_id)
+            .collect();
+        steps.sort_unstable_by_key(|step| step.seq);
+        steps
+    }
+
+    typed!(
+        /// A step that was asked for.
+        step -> Step, Step
     );
     typed!(
         /// A waitpoint that was asked for.

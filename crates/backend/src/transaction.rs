@@ -239,7 +239,8 @@ const fn partition_of(key: &RecordKey) -> Option<Partition> {
         | RecordKey::Attempt(id, _)
         | RecordKey::Waitpoint(id, _)
         | RecordKey::Signal(id, _)
-        | RecordKey::SignalKey(id, _) => Some(id.partition()),
+        | RecordKey::SignalKey(id, _)
+        | RecordKey::Step(id, _) => Some(id.partition()),
         RecordKey::SubmissionKey(..) | RecordKey::Flow(_) | RecordKey::Gate(_) | RecordKey::Edge(_) => None,
     }
 }

@@ -9,6 +9,8 @@ use crate::error::{Code, Rejection};
 
 /// The longest name that is not a lane.
 pub const NAME_BYTES_MAX: usize = 256;
+/// The longest key of a step.
+pub const STEP_KEY_BYTES_MAX: usize = 240;
 /// The longest lane name.
 pub const LANE_BYTES_MAX: usize = 64;
 /// The longest failure category.
@@ -116,6 +118,10 @@ name!(
 name!(
     /// The worker's own name for a waitpoint inside its suspension.
     WaitpointKey, "waitpoint key", check_name
+);
+name!(
+    /// The worker's own name for a step of its execution.
+    StepKey, "step key", check_step_key
 );
 name!(
     /// The name of a signal, which a resume condition may ask for.
@@ -247,6 +253,11 @@ fn check_name(noun: &str, text: &str) -> Result<(), Rejection> {
         return Err(Code::InvalidInput.because(format!("{noun} contains a control character or whitespace")));
     }
     Ok(())
+}
+
+fn check_step_key(noun: &str, text: &str) -> Result<(), Rejection> {
+    check_length(noun, text, STEP_KEY_BYTES_MAX)?;
+    check_name(noun, text)
 }
 
 fn check_lane(noun: &str, text: &str) -> Result<(), Rejection> {

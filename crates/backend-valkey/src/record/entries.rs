@@ -6,7 +6,7 @@ use ff_core::state::{PublicState, public_state};
 use ff_core::time::Timestamp;
 
 use super::score::score_text;
-use crate::keys::{FLOWS, INDEX, cause, in_state, lane, name, tag};
+use crate::keys::{FLOWS, INDEX, cause, in_state, lane, name, step_place, tag};
 
 /// Where a record belongs.
 pub(crate) struct Entries {
@@ -52,6 +52,11 @@ impl Entries {
             Record::Signal(signal) => {
                 entries.own(record);
                 entries.buffered(signal);
+            }
+            Record::Step(step) => {
+                entries.own(record);
+                let place = step_place(step.execution_id, step.seq);
+                entries.line(INDEX, "0", Some(&format!("{place}:{}", step.key)));
             }
             Record::SignalKey(_) | Record::SubmissionKey(_) => {}
         }

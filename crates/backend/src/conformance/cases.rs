@@ -304,6 +304,14 @@ macro_rules! conformance_cases {
                 a_changed_setting_is_hinted,
                 every_listener_hears_every_hint,
             }
+            steps {
+                they_come_in_the_order_in_which_they_were_recorded,
+                more_than_nine_of_them_come_in_order_too,
+                outputs_come_along_while_they_fit,
+                a_name_that_is_taken_is_a_conflict,
+                one_that_is_replaced_has_its_new_place,
+                one_that_is_deleted_is_gone_and_the_remains_take_the_outputs,
+            }
             payloads {
                 an_input_comes_back_byte_for_byte,
                 a_result_comes_back_byte_for_byte,

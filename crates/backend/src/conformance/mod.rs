@@ -43,6 +43,7 @@ mod reserve_match;
 mod reserve_order;
 mod reserve_race;
 mod settings;
+mod steps;
 mod sweeps;
 mod ttl;
 mod unknown;

@@ -155,8 +155,7 @@ impl Store {
 
     /// Keeps bytes beside their execution, if it is still there.
     fn keep_blob(&mut self, at: Partition, key: BlobKey, payload: Payload) {
-        let (BlobKey::Input(id) | BlobKey::Result(id) | BlobKey::Signal(id, _)) = key;
-        if self.execution(id).is_some() || self.flawed(Flaw::BlobsOfNobodyKept) {
+        if self.execution(key.execution_id()).is_some() || self.flawed(Flaw::BlobsOfNobodyKept) {
             let payload = self.garbled(payload);
             self.partition_mut(at).blobs.insert(key, payload);
         }
@@ -196,8 +195,9 @@ impl Store {
         let blobs = &mut self.partition_mut(id.partition()).blobs;
         let (first, last) = (SignalId::from_uuid(Uuid::nil()), SignalId::from_uuid(Uuid::max()));
         let signals = blobs.range(BlobKey::Signal(id, first)..=BlobKey::Signal(id, last));
-        let signals: Vec<BlobKey> = signals.map(|(key, _)| *key).collect();
-        for key in signals.into_iter().chain([BlobKey::Input(id), BlobKey::Result(id)]) {
+        let steps = blobs.range(BlobKey::Step(id, 0)..=BlobKey::Step(id, u64::MAX));
+        let listed: Vec<BlobKey> = signals.chain(steps).map(|(key, _)| *key).collect();
+        for key in listed.into_iter().chain([BlobKey::Input(id), BlobKey::Result(id)]) {
             blobs.remove(&key);
         }
     }

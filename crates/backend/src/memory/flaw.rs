@@ -74,6 +74,10 @@ flaws! {
     NudgeIgnoresZeroCondition,
     /// Payloads are taken for text.
     BlobsThroughUtf8Lossy,
+    /// Steps come by their names.
+    StepsByName,
+    /// The outputs of steps come whatever their size.
+    StepOutputsUnbounded,
     /// Bytes are kept for executions that do not exist.
     BlobsOfNobodyKept,
     /// Histories grow without end.

@@ -1,9 +1,11 @@
 //! Reading records, counters, blobs and nudges.
 
-use ff_core::record::{Record, RecordKey};
+use ff_core::name::StepKey;
+use ff_core::record::{BlobKey, Record, RecordKey};
 
+use super::flaw::Flaw;
 use super::store::Store;
-use crate::load::{Load, Snapshot};
+use crate::load::{Load, LoadSteps, Snapshot};
 
 impl Store {
     /// A partition as it stands, as far as was asked.
@@ -32,7 +34,38 @@ impl Store {
                 snapshot.blobs.insert(key, payload.clone());
             }
         }
+        for steps in load.steps {
+            self.add_steps(&mut snapshot, steps);
+        }
         snapshot
+    }
+
+    fn add_steps(&self, snapshot: &mut Snapshot, asked: LoadSteps) {
+        let id = asked.execution_id;
+        let (Some(partition), Ok(first)) = (self.partitions.get(&snapshot.partition), StepKey::parse("!")) else {
+            return;
+        };
+        let recorded = partition.records.range(RecordKey::Step(id, first)..);
+        let of_execution = recorded.map_while(|(_, stored)| match &stored.record {
+            Record::Step(step) if step.execution_id == id => Some((step, stored)),
+            _ => None,
+        });
+        let mut steps: Vec<_> = of_execution.filter(|(step, _)| step.seq >= asked.from_seq).collect();
+        if !self.flawed(Flaw::StepsByName) {
+            steps.sort_unstable_by_key(|(step, _)| step.seq);
+        }
+        let unbounded = self.flawed(Flaw::StepOutputsUnbounded);
+        let mut left = Some(asked.output_bytes);
+        for (step, stored) in steps.into_iter().take(asked.limit) {
+            if let Some(bytes) = step.output_bytes {
+                left = left.and_then(|left| left.checked_sub(bytes));
+                let blob = BlobKey::Step(id, step.seq);
+                let output = partition.blobs.get(&blob).filter(|_| left.is_some() || unbounded);
+                snapshot.blobs.extend(output.map(|output| (blob, output.clone())));
+            }
+            let record = (stored.record.clone(), stored.version);
+            snapshot.records.insert(stored.record.key(), record);
+        }
     }
 
     /// Adds the gates of the flows that the executions of the snapshot are members of.

@@ -12,7 +12,7 @@ use crate::id::ExecutionId;
 use crate::limits;
 use crate::record::{
     AttemptKind, BlobKey, Counts, Definition, Delay, DelayReason, Dependencies, Execution, FollowUps, Happening,
-    IdempotencyScope, NextClaim, Phase, Record, ReportLog, RequestLog, Runnable, SubmissionKeyRecord, Tags,
+    IdempotencyScope, Journal, NextClaim, Phase, Record, ReportLog, RequestLog, Runnable, SubmissionKeyRecord, Tags,
 };
 use crate::state::public_state;
 use crate::time::earliest;
@@ -281,6 +281,7 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
         success: None,
         progress: None,
         usage: Default::default(),
+        steps: Journal::default(),
         pending_waitpoints: Vec::new(),
         resumed: None,
         requests: RequestLog::default(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, AttemptKind, Carried, EdgeGroupPolicy, Effect, EndedLease, Grant, Lease, Outcome, PendingWaitpoint,
-    ReportLog, RequestLog, Resumed, Success, Suspension, is_default,
+    Attempt, AttemptKind, Carried, EdgeGroupPolicy, Effect, EndedLease, Grant, Journal, Lease, Outcome,
+    PendingWaitpoint, ReportLog, RequestLog, Resumed, Success, Suspension, is_default,
 };
 use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 use crate::limits::USAGE_DIMENSIONS_MAX;
@@ -67,6 +67,9 @@ pub struct Execution {
     /// here; its attempts have them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usage: BTreeMap<Dimension, u64>,
+    /// Its steps, which are records of their own; absent while it has recorded none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub steps: Journal,
     /// Pending waitpoints no suspension has used and that were open when the record was last written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, Carried, Edge, Execution, Flow, Gate, Signal, SignalKeyRecord, Waitpoint};
+use super::{Attempt, Carried, Edge, Execution, Flow, Gate, Signal, SignalKeyRecord, Step, Waitpoint};
 use crate::id::{EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
-use crate::name::{IdempotencyKey, Namespace};
+use crate::name::{IdempotencyKey, Namespace, StepKey};
 use crate::state::PublicState;
 
 /// Names one record of a flow partition.
@@ -20,6 +20,8 @@ pub enum RecordKey {
     Signal(ExecutionId, SignalId),
     /// Which signal a key stands for.
     SignalKey(ExecutionId, IdempotencyKey),
+    /// A step of an execution.
+    Step(ExecutionId, StepKey),
     /// Which execution a submission key stands for.
     SubmissionKey(IdempotencyScope, IdempotencyKey),
     /// A flow.
@@ -43,6 +45,8 @@ pub enum Record {
     Signal(Box<Signal>),
     /// Which signal a key stands for.
     SignalKey(SignalKeyRecord),
+    /// A step.
+    Step(Box<Step>),
     /// Which execution a submission key stands for.
     SubmissionKey(SubmissionKeyRecord),
     /// A flow.
@@ -88,6 +92,7 @@ impl Record {
             Record::Waitpoint(waitpoint) => RecordKey::Waitpoint(waitpoint.execution_id, waitpoint.id),
             Record::Signal(signal) => RecordKey::Signal(signal.execution_id, signal.id),
             Record::SignalKey(record) => RecordKey::SignalKey(record.execution_id, record.key.clone()),
+            Record::Step(step) => RecordKey::Step(step.execution_id, step.key.clone()),
             Record::SubmissionKey(record) => RecordKey::SubmissionKey(record.scope.clone(), record.key.clone()),
             Record::Flow(flow) => RecordKey::Flow(flow.id),
             Record::Gate(gate) => RecordKey::Gate(gate.flow_id),
@@ -111,6 +116,12 @@ impl From<Waitpoint> for Record {
 impl From<Signal> for Record {
     fn from(signal: Signal) -> Self {
         Record::Signal(Box::new(signal))
+    }
+}
+
+impl From<Step> for Record {
+    fn from(step: Step) -> Self {
+        Record::Step(Box::new(step))
     }
 }
 
@@ -141,6 +152,16 @@ pub enum BlobKey {
     Result(ExecutionId),
     /// What came with a signal.
     Signal(ExecutionId, SignalId),
+    /// What a step left, by the place of the step.
+    Step(ExecutionId, u64),
+}
+
+impl BlobKey {
+    /// The execution it is kept beside.
+    pub const fn execution_id(self) -> ExecutionId {
+        let (Self::Input(id) | Self::Result(id) | Self::Signal(id, _) | Self::Step(id, _)) = self;
+        id
+    }
 }
 
 /// Names a counter that many transactions raise without conflicting.

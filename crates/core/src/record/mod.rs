@@ -16,6 +16,7 @@ mod outcome;
 mod quota;
 mod requests;
 mod short_line;
+mod step;
 pub mod stored;
 mod suspension;
 mod waitpoint;
@@ -43,6 +44,7 @@ pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Promise, QuotaPolicy, QuotaUsage, Recent, Slot, WindowRequest};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};
 pub use short_line::{AboutLines, ShortLine};
+pub use step::{Forgotten, Journal, Step, StepKind, StepSignal, StepState};
 pub use stored::{Carried, Stored};
 pub use suspension::{
     Distinct, Matcher, NodeProgress, ReasonCode, ResumeCondition, Resumed, ResumedBy, Suspension, TimeoutBehavior,

@@ -15,13 +15,13 @@ use serde_json::{Map, Value};
 
 use super::{
     AccessKeyRecord, Attempt, Budget, Edge, Execution, Flow, Lane, QuotaPolicy, Record, RecordKey, Signal,
-    SignalKeyRecord, SubmissionKeyRecord, Waitpoint, Worker,
+    SignalKeyRecord, Step, SubmissionKeyRecord, Waitpoint, Worker,
 };
 use crate::keyring::KeyRing;
 
 /// The format records are written in here. It is raised with every member that is added to a stored record; the first has no
 /// mark.
-pub const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 3;
 
 const MARK: &str = "format";
 const MARKED: &str = r#"{"format":"#;
@@ -62,6 +62,7 @@ stored!(
     QuotaPolicy,
     Signal,
     SignalKeyRecord,
+    Step,
     SubmissionKeyRecord,
     Waitpoint,
     Worker,
@@ -214,6 +215,7 @@ pub fn write_record(record: &Record) -> serde_json::Result<String> {
         Record::Waitpoint(waitpoint) => write(&**waitpoint),
         Record::Signal(signal) => write(&**signal),
         Record::SignalKey(key) => write(key),
+        Record::Step(step) => write(&**step),
         Record::SubmissionKey(key) => write(key),
         Record::Flow(flow) => write(&**flow),
         Record::Gate(gate) => serde_json::to_string(gate),
@@ -233,6 +235,7 @@ pub fn read_record(key: &RecordKey, text: &str) -> serde_json::Result<Record> {
         RecordKey::Waitpoint(..) => Record::Waitpoint(Box::new(read(text)?)),
         RecordKey::Signal(..) => Record::Signal(Box::new(read(text)?)),
         RecordKey::SignalKey(..) => Record::SignalKey(read(text)?),
+        RecordKey::Step(..) => Record::Step(Box::new(read(text)?)),
         RecordKey::SubmissionKey(..) => Record::SubmissionKey(read(text)?),
         RecordKey::Flow(_) => Record::Flow(Box::new(read(text)?)),
         RecordKey::Gate(_) => Record::Gate(serde_json::from_str(text)?),

@@ -5,7 +5,7 @@ use schemars::Schema;
 
 use crate::capability::CAPABILITIES_MAX;
 use crate::limits::{PAGE_MAX, PRIORITY_MAX, TAG_VALUE_BYTES_MAX, TAGS_MAX};
-use crate::name::{CATEGORY_BYTES_MAX, LANE_BYTES_MAX, NAME_BYTES_MAX};
+use crate::name::{CATEGORY_BYTES_MAX, LANE_BYTES_MAX, NAME_BYTES_MAX, STEP_KEY_BYTES_MAX};
 
 /// Neither whitespace nor control characters.
 const NAME: &str = r"^[^\s\x00-\x1f\x7f-\x9f]+$";
@@ -22,6 +22,10 @@ fn text(schema: &mut Schema, pattern: &str, max: usize) {
 
 pub(crate) fn check_name(schema: &mut Schema) {
     text(schema, NAME, NAME_BYTES_MAX);
+}
+
+pub(crate) fn check_step_key(schema: &mut Schema) {
+    text(schema, NAME, STEP_KEY_BYTES_MAX);
 }
 
 pub(crate) fn check_lane(schema: &mut Schema) {

@@ -112,6 +112,7 @@ impl Mirror {
             | Record::Waitpoint(_)
             | Record::Signal(_)
             | Record::SignalKey(_)
+            | Record::Step(_)
             | Record::SubmissionKey(_) => {}
         }
     }

@@ -26,6 +26,7 @@ enum Kind {
     Attempt,
     Waitpoint,
     Signal,
+    Step,
     IdempotencyKey,
     Flow,
     Gate,
@@ -77,11 +78,12 @@ pub(super) fn audit(connection: &Connection, partition: Partition, now: Timestam
 }
 
 impl Kind {
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 9] = [
         Kind::Execution,
         Kind::Attempt,
         Kind::Waitpoint,
         Kind::Signal,
+        Kind::Step,
         Kind::IdempotencyKey,
         Kind::Flow,
         Kind::Gate,
@@ -94,6 +96,7 @@ impl Kind {
             Kind::Attempt => include_str!("../../../sql/list_audited_attempts.sql"),
             Kind::Waitpoint => include_str!("../../../sql/list_audited_waitpoints.sql"),
             Kind::Signal => include_str!("../../../sql/list_audited_signals.sql"),
+            Kind::Step => include_str!("../../../sql/list_audited_steps.sql"),
             Kind::IdempotencyKey => include_str!("../../../sql/list_audited_keys.sql"),
             Kind::Flow => include_str!("../../../sql/list_audited_flows.sql"),
             Kind::Gate => include_str!("../../../sql/list_audited_gates.sql"),
@@ -145,6 +148,7 @@ impl AuditPosition {
             }
             Kind::Waitpoint => Record::Waitpoint(Box::new(from_stored(body)?)),
             Kind::Signal => Record::Signal(Box::new(from_stored(body)?)),
+            Kind::Step => Record::Step(Box::new(from_stored(body)?)),
             Kind::IdempotencyKey if self.owner.starts_with("signals:") => Record::SignalKey(from_stored(body)?),
             Kind::IdempotencyKey => Record::SubmissionKey(from_stored(body)?),
             Kind::Flow => Record::Flow(Box::new(from_stored(body)?)),

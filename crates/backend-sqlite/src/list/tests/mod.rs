@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use super::{Fault, Reading};
 use crate::clock::Clock;
+use crate::migrate::create_tables;
 use crate::options::Options;
 use crate::queues::Queues;
 use crate::shared::Shared;
@@ -31,9 +32,7 @@ struct Scratch(Connection, Shared);
 impl Scratch {
     fn new() -> Self {
         let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch(include_str!("../../../migrations/0001_initial.sql"))
-            .unwrap();
+        create_tables(&connection).unwrap();
         let queues = Queues::load(&connection).unwrap();
         let shared = Shared::new(Clock::start(Timestamp::default()), queues, &Options::new("nowhere"));
         Self(connection, shared)

@@ -22,13 +22,14 @@ struct Section {
     begin: &'static str,
 }
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     Section::by_age(EXECUTIONS, "execution:"),
     Section::by_age(FLOWS, "flow:"),
     Section::by_name("attempt:"),
     Section::by_name("edge_from:"),
     Section::by_name("gate:"),
     Section::by_name("signal:"),
+    Section::by_name("step:"),
     Section::by_name("waitpoint:"),
 ];
 

@@ -12,8 +12,8 @@ use ff_core::id::{
 };
 use ff_core::machine::decided::ClosedReason;
 use ff_core::name::{
-    Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, WaitpointKey,
-    WorkerId, WorkerInstanceId,
+    Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, StepKey,
+    WaitpointKey, WorkerId, WorkerInstanceId,
 };
 use ff_core::policy::{
     Backoff, FallbackPolicy, FallbackTier, Never, Policy, Retention, RetryPolicy, RoutingRequirements, StreamPolicy,
@@ -22,12 +22,12 @@ use ff_core::policy::{
 use ff_core::record::{
     Attempt, AttemptEnd, AttemptEndState, AttemptKind, Block, BreachKind, BudgetStop, CancelFlowPolicy, CancelSource,
     Cause, Counts, Definition, Delay, DelayReason, Dependencies, DependencyKind, Distinct, Edge, EdgeGroupPolicy,
-    EdgeState, Effect, EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Gate, GateState,
-    Grant, Hold, IdempotencyScope, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim, NodeProgress, OnSatisfied,
-    Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog, RequestLog, RequestOutcome,
-    ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord, StepUnderWay, StopRequest,
-    SubmissionKeyRecord, Success, Suspension, Tags, TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef,
-    WaitpointUse,
+    EdgeState, Effect, EffectKind, EndedLease, Execution, Failure, Flow, FlowCancellation, FollowUps, Forgotten, Gate,
+    GateState, Grant, Hold, IdempotencyScope, Journal, Lease, LeaseEnd, LeaseOperation, Matcher, NextClaim,
+    NodeProgress, OnSatisfied, Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog,
+    RequestLog, RequestOutcome, ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord,
+    Step, StepKind, StepSignal, StepState, StepUnderWay, StopRequest, SubmissionKeyRecord, Success, Suspension, Tags,
+    TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef, WaitpointUse,
 };
 use ff_core::time::{Duration, Timestamp};
 
@@ -110,6 +110,39 @@ pub(crate) fn signal(id: SignalId, execution_id: ExecutionId) -> Signal {
     }
 }
 
+/// A step with everything set.
+pub(crate) fn step(execution_id: ExecutionId) -> Step {
+    let dimension = Dimension::parse("tokens").expect("a dimension");
+    let budget_id = BudgetId::from_uuid(execution_id.uuid());
+    Step {
+        execution_id,
+        key: StepKey::parse("größe/llm#3").expect("a key"),
+        seq: (1 << 53) - 1,
+        kind: StepKind::Wait,
+        state: StepState::Failed,
+        attempt_index: u32::MAX,
+        lease_epoch: 7,
+        recorded_at: Timestamp::MAX,
+        started_at: Some(Timestamp::from_millis(1)),
+        output_bytes: Some(3),
+        content_digest: "digest".to_owned(),
+        input_digest: Some("\"quoted\" \\ {}".to_owned()),
+        failure: Some(Failure {
+            reason: "größe".to_owned(),
+            category: Category::permanent(),
+        }),
+        usage: BTreeMap::from([(budget_id, BTreeMap::from([(dimension, u64::from(u32::MAX))]))]),
+        until: Some(Timestamp::MAX),
+        resumed_by: Some(ResumedBy::Timeout),
+        signals: vec![StepSignal {
+            signal_id: SignalId::from_uuid(execution_id.uuid()),
+            waitpoint_key: Some(WaitpointKey::parse("pay").expect("a key")),
+        }],
+        child: Some(execution_id),
+        carried: Default::default(),
+    }
+}
+
 /// One record of every kind, and an execution in every phase, all at home.
 pub(crate) async fn every_record(store: &Store<'_>) -> Vec<Record> {
     let base = store.submit(store.command()).await;
@@ -140,6 +173,7 @@ pub(crate) async fn every_record(store: &Store<'_>) -> Vec<Record> {
             flow_id,
             state: GateState::Sealed,
         }),
+        Record::from(step(execution_id)),
         Record::SignalKey(SignalKeyRecord {
             execution_id,
             key: key("signal"),
@@ -201,6 +235,16 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             at: Timestamp::from_millis(5),
         }),
         usage: [(Dimension::parse("tokens").expect("a dimension"), (1 << 53) - 1)].into(),
+        steps: Journal {
+            count: 3,
+            bytes: 1 << 26,
+            next_seq: (1 << 53) - 1,
+            forgotten: vec![Forgotten {
+                from: 1,
+                before: 7,
+                failed_only: true,
+            }],
+        },
         pending_waitpoints: vec![pending(store)],
         resumed: Some(Resumed {
             suspension_id: SuspensionId::from_uuid(store.uuid()),

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use ff_core::capability::Signature;
 use ff_core::id::{EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
 use ff_core::machine::placement::{QueueKey, Score};
-use ff_core::name::{IdempotencyKey, LaneId, Namespace};
+use ff_core::name::{IdempotencyKey, LaneId, Namespace, StepKey};
 use ff_core::record::{IdempotencyScope, RecordKey};
 use ff_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,7 @@ enum RecordFields {
     Waitpoint(ExecutionId, WaitpointId),
     Signal(ExecutionId, SignalId),
     SignalKey(ExecutionId, IdempotencyKey),
+    Step(ExecutionId, StepKey),
     SubmissionKey(IdempotencyScope, IdempotencyKey),
     Flow(FlowId),
     Gate(FlowId),
