@@ -90,7 +90,7 @@ fn what_dev_says_to_try_works() {
     let created = json(&run(submit, &[("\"lane_id\":\"demo\",", "")]));
     let id = text(&created, "/execution_id").replace(['{', '}'], "");
     let claimed = json(&run(claim, &[]));
-    let redeemed = json(&run(redeem, &[("GRANT", text(&claimed, "/grants/0/grant"))]));
+    let redeemed = json(&run(redeem, &[("GRANT", text(&claimed, "/grant"))]));
     let completed = run(
         complete,
         &[
