@@ -90,12 +90,19 @@ async fn submitted(asked: &Asked, command: CreateExecution, wait: Duration) -> A
     let (Created::Created { execution_id } | Created::Duplicate { execution_id, .. }) = created;
     let json = wire::to_json(&created).map_err(|error| Code::Internal.because(error.to_string()))?;
     let mut response = answer(&op::create_execution, asked, Reply::Json(json));
-    if let Some(ended) = ended(&*fabric, execution_id, wait).await {
-        let replayed = response.headers_mut().remove(REPLAYED);
-        response = ended;
-        response
-            .headers_mut()
-            .extend(replayed.map(|replayed| (REPLAYED, replayed)));
+    match ended(&*fabric, execution_id, wait).await {
+        Some(ended) => {
+            let replayed = response.headers_mut().remove(REPLAYED);
+            response = ended;
+            response
+                .headers_mut()
+                .extend(replayed.map(|replayed| (REPLAYED, replayed)));
+        }
+        // Whoever waited for a result must not take this for it.
+        None if wait > Duration::ZERO && response.status() == StatusCode::OK => {
+            *response.status_mut() = StatusCode::ACCEPTED;
+        }
+        None => {}
     }
     let location = format!("{}/executions/{}", asked.base, unquoted(execution_id));
     let location = HeaderValue::try_from(location).ok();

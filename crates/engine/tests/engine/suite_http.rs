@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ff_core::caller::Caller;
 use ff_core::command::claim::{Claim, Finish, Task};
 use ff_core::command::lease::{Complete, Fail};
-use ff_core::command::submit::CreateExecution;
+use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On, Result};
 use ff_core::name::{Category, ExecutionKind};
@@ -177,5 +177,11 @@ mod submit_and_wait {
         };
         let state = harness.engine.get_state(created.execution_id()).await.unwrap();
         assert_eq!(state.public_state, PublicState::Waiting);
+        let again = CreateExecution {
+            execution_id: Some(created.execution_id()),
+            ..submission()
+        };
+        let waited = client.submit_and_wait(&again, Duration::from_millis(1)).await.unwrap();
+        assert!(matches!(waited, Waited::Open(Created::Duplicate { .. })), "{waited:?}");
     }
 }

@@ -151,7 +151,7 @@ impl Client {
         let json = ff_core::wire::to_json(command).map_err(|error| Code::Internal.because(error.to_string()))?;
         let request = Request::new(&op::create_execution, &json, self.held.as_ref())?.waiting(wait);
         match self.answered(&request).await {
-            Ok((StatusCode::CREATED, Reply::Bytes(created))) => {
+            Ok((StatusCode::CREATED | StatusCode::ACCEPTED, Reply::Bytes(created))) => {
                 ff_core::wire::from_reply(&created.bytes).map(Waited::Open)
             }
             Ok((_, Reply::Bytes(result))) => Ok(Waited::Completed(Some(result))),

@@ -107,11 +107,19 @@ fn wait() -> Value {
 
 /// What a submission is answered: that it is there, or its result when it ended in time.
 fn submitted() -> Vec<(&'static str, Value)> {
-    let mut result = bytes_answer("It was there before; or it has ended, and this is its result as it is.");
+    let mut result =
+        bytes_answer("It was there before, and nobody waited; or it has ended, and this is its result as it is.");
     result["content"]["application/json"] = json!({ "schema": {} });
     vec![
         ("200", result),
         ("201", json_answer("There is a new execution.", &named("Created"))),
+        (
+            "202",
+            json_answer(
+                "It was there before, and has not ended while somebody waited.",
+                &named("Created"),
+            ),
+        ),
         ("204", json!({ "description": "It has ended without a result." })),
     ]
 }

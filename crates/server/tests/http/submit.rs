@@ -116,6 +116,20 @@ async fn who_waited_too_short_is_told_where_to_look() {
 }
 
 #[tokio::test]
+async fn what_was_there_before_and_has_not_ended_is_no_result() {
+    let scene = Scene::new();
+    let submit = async |path| {
+        let request = with_json(path).header("idempotency-key", "once");
+        let answer = scene.send(request, r#"{"execution_kind":"job"}"#).await;
+        (answer.status, answer.json()["status"].clone())
+    };
+    assert_eq!(submit("/v1/executions").await, (StatusCode::CREATED, json!("created")));
+    assert_eq!(submit("/v1/executions").await, (StatusCode::OK, json!("duplicate")));
+    let waited = submit("/v1/executions?wait_ms=1").await;
+    assert_eq!(waited, (StatusCode::ACCEPTED, json!("duplicate")));
+}
+
+#[tokio::test]
 async fn who_waits_for_what_failed_is_told_why() {
     let scene = Scene::new();
     let keyed = || with_json("/v1/executions?wait_ms=1000").header("idempotency-key", "once");
