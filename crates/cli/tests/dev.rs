@@ -2,10 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
+mod support;
+
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use support::Process;
 
 #[test]
 fn dev_shows_executions_being_submitted_claimed_streamed_and_completed() {
@@ -26,16 +30,6 @@ fn dev_shows_executions_being_submitted_claimed_streamed_and_completed() {
         "words_written",
     ] {
         assert!(told.contains(word), "{word} is missing in\n{told}");
-    }
-}
-
-/// A process that does not outlive the test.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

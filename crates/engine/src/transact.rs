@@ -4,8 +4,8 @@
 //! let locked = engine.lock(key).await;
 //! let decide = || async {
 //!     let snapshot = locked.look(load).await?;
-//!     let step = rule(&snapshot, command, &context)?;
-//!     Ok(Decision::Commit(snapshot, step))
+//!     let decided = rule(&snapshot, command, &context)?;
+//!     Ok(Decision::Commit(snapshot, decided))
 //! };
 //! locked.transact(decide).await
 //! ```

@@ -76,9 +76,7 @@ impl Request {
             is_repeatable: operation.name != op::claim.name,
         })
     }
-}
 
-impl Request {
     /// The same, answered when there is something to answer, or when this much time is over.
     pub(super) fn waiting(mut self, wait: Duration) -> Self {
         self.path_and_query.push_str(&format!("?wait_ms={}", wait.as_millis()));
