@@ -71,6 +71,7 @@ codes! {
         AttemptNotFound => "attempt_not_found",
         KeyNotFound => "key_not_found",
         WaitpointNotFound => "waitpoint_not_found",
+        StepNotFound => "step_not_found",
         BudgetNotFound => "budget_not_found",
         QuotaPolicyNotFound => "quota_policy_not_found",
         LaneNotFound => "lane_not_found",
@@ -112,6 +113,8 @@ codes! {
         RotationConflict => "rotation_conflict",
         LaneNotAccepting => "lane_not_accepting",
         StreamClosed => "stream_closed",
+        StepConflict => "step_conflict",
+        StepLimitExceeded => "step_limit_exceeded",
         StaleOwnerCannotAppend => "stale_owner_cannot_append",
         Contention => "contention",
     }

@@ -98,6 +98,15 @@ macro_rules! fabric_cases {
                 lanes_are_listed_by_name_with_their_depths,
                 lanes_are_listed_in_pages,
             }
+            steps {
+                what_was_recorded_is_read_in_its_order,
+                the_same_step_again_is_known_and_another_under_its_name_is_refused,
+                a_step_is_replaced_by_one_that_names_its_place,
+                steps_outlive_their_lease_and_only_a_live_one_records,
+                recording_renews_the_lease,
+                steps_that_cannot_be_are_refused_and_nothing_is_recorded,
+                steps_go_with_their_execution,
+            }
             leases {
                 a_completed_execution_has_its_result,
                 an_execution_may_complete_without_a_result,

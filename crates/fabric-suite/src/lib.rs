@@ -60,6 +60,7 @@ mod reads;
 mod replays;
 mod retries;
 mod signals;
+mod steps;
 mod streams;
 mod submissions;
 mod suspensions;

@@ -71,6 +71,8 @@ help! {
         "List the keys.";
     WaitpointNotFound: "The execution has no such waitpoint.",
         "List its pending waitpoints.";
+    StepNotFound: "The execution has no such step, or a replay has forgotten it.",
+        "List its steps.";
     BudgetNotFound: "There is no such budget in this namespace, or it was deleted.",
         "Create it first, or take it out of the policy.";
     QuotaPolicyNotFound: "There is no such quota policy in this namespace, or it was deleted.",
@@ -147,6 +149,10 @@ help! {
         "Choose an id no key ever had.";
     LaneNotAccepting: "The lane is draining or disabled.",
         "Submit to another lane, or ask an operator to set its state to active.";
+    StepConflict: "A step of this name is recorded with other content.",
+        "Give the step another name; to replace the record, name its place in `replaces_seq`.";
+    StepLimitExceeded: "The execution has recorded as many steps, or as many bytes of outputs, as it may. Nothing of the call was recorded.",
+        "Spawn a child for the rest, put a loop inside one step, or keep large outputs elsewhere and record where.";
     StreamClosed: "The attempt has ended, and its output with it.",
         "Stop appending.";
     StaleOwnerCannotAppend: "The lease shown is not the current one, so it cannot append output.",

@@ -43,6 +43,9 @@ macro_rules! access {
     (admin) => {
         Access::Role(Role::Admin)
     };
+    (reader or holder) => {
+        Access::RoleOrHolder(Role::Reader)
+    };
     (submitter or holder) => {
         Access::RoleOrHolder(Role::Submitter)
     };

@@ -94,6 +94,10 @@ macro_rules! operations {
                 update_progress: POST "/executions/{execution_id}/lease/progress", worker, Small,
                     (on ExecutionId, UpdateProgress) => (nothing);
 
+                /// Records what the handler has done, all of it or nothing, and renews the lease.
+                record_steps: POST "/executions/{execution_id}/lease/steps", worker, Finish,
+                    (on ExecutionId, RecordSteps) => (RecordedSteps);
+
                 /// The work is done.
                 complete: POST "/executions/{execution_id}/lease/complete", worker, Finish,
                     (on ExecutionId, Complete) => (Completed);
@@ -404,6 +408,10 @@ macro_rules! operations {
                 /// The attempts of an execution.
                 list_attempts: GET "/executions/{execution_id}/attempts", reader, Small,
                     (on ExecutionId, PageRequest) => (Page<Attempt>);
+
+                /// The steps of an execution in the order in which they were recorded.
+                read_steps: GET "/executions/{execution_id}/steps", reader or holder, Small,
+                    (on ExecutionId, ReadSteps) => (StepPage);
 
                 /// Each condition between an execution and a worker, with its current value.
                 explain: GET "/executions/{execution_id}/explain", reader, Small,

@@ -99,6 +99,11 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// The execution as it was read.
+    pub(crate) const fn before(&self) -> &Execution {
+        self.before
+    }
+
     /// Writes a line of history.
     pub(crate) fn note(&mut self, what: Happening, detail: Option<String>) {
         let line = history_line(&self.after, self.now, what, self.context, detail);

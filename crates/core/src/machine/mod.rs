@@ -26,6 +26,7 @@
 //! | [`replay`] | replay_execution |
 //! | [`reopen`] | what a replay does to the edges around it |
 //! | [`retention`] | deleting what nobody needs any more |
+//! | [`steps`] | record_steps |
 //! | [`stream`] | append_frame: size, summary merge |
 //! | [`worker`], [`lane`] | register_worker, heartbeat, deregister; lane states |
 //! | [`time`] | everything that happens because a moment has come |
@@ -63,6 +64,7 @@ pub mod replay;
 pub mod resume;
 pub mod retention;
 pub mod signal;
+pub mod steps;
 pub mod stream;
 pub mod submit;
 pub mod suspend;

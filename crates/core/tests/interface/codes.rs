@@ -15,7 +15,7 @@ const PROMISED: &[(u16, &str)] = &[
     (
         404,
         "not_found execution_not_found flow_not_found edge_not_found attempt_not_found key_not_found
-         waitpoint_not_found budget_not_found quota_policy_not_found lane_not_found worker_not_found result_not_available",
+         waitpoint_not_found step_not_found budget_not_found quota_policy_not_found lane_not_found worker_not_found result_not_available",
     ),
     (405, "method_not_allowed"),
     (408, "request_timeout"),
@@ -27,7 +27,7 @@ const PROMISED: &[(u16, &str)] = &[
          waitpoint_already_exists pending_waitpoint_expired target_not_signalable signal_limit_exceeded
          stale_graph_revision cycle_detected dependency_already_exists execution_not_in_flow
          already_member_of_different_flow flow_already_terminal group_policy_fixed max_replays_exhausted
-         max_reclaims_exceeded duplicate_worker_instance rotation_conflict lane_not_accepting stream_closed
+         max_reclaims_exceeded duplicate_worker_instance rotation_conflict lane_not_accepting stream_closed step_conflict step_limit_exceeded
          stale_owner_cannot_append contention",
     ),
     (410, "cursor_expired callback_closed"),

@@ -18,6 +18,7 @@ const PROMISED: &str = "
     get_result                  GET     /executions/{}/result                           submitter+
     get_history                 GET     /executions/{}/history                          reader
     list_attempts               GET     /executions/{}/attempts                         reader
+    read_steps                  GET     /executions/{}/steps                            reader+
     list_signals                GET     /executions/{}/signals                          submitter+
     explain                     GET     /executions/{}/explain                          reader
     get_tags                    GET     /executions/{}/tags                             reader
@@ -44,6 +45,7 @@ const PROMISED: &str = "
     renew                       POST    /executions/{}/lease/renew                      worker
     release                     POST    /executions/{}/lease/release                    worker
     update_progress             POST    /executions/{}/lease/progress                   worker
+    record_steps                POST    /executions/{}/lease/steps                      worker
     complete                    POST    /executions/{}/lease/complete                   worker
     fail                        POST    /executions/{}/lease/fail                       worker
     delay                       POST    /executions/{}/lease/delay                      worker
@@ -107,7 +109,15 @@ const UUID: &str = "0190c5d4-7a6b-7c3d-8e9f-a0b1c2d3e4f5";
 const LARGE_BODIES: &[(usize, &[&str])] = &[
     (
         8 * 1024 * 1024,
-        &["complete", "fail", "release", "delay", "wait_children", "suspend"],
+        &[
+            "record_steps",
+            "complete",
+            "fail",
+            "release",
+            "delay",
+            "wait_children",
+            "suspend",
+        ],
     ),
     (384 * 1024, &["deliver_signal", "approve", "reject"]),
     (

@@ -18,11 +18,11 @@ const PROMISED: &[(&str, &str)] = &[
     (
         "worker",
         "claim_for_worker claim_from_grant claim exchange register_worker heartbeat deregister_worker
-         renew release update_progress complete fail delay wait_children suspend create_pending_waitpoint report_usage append_frame",
+         renew release update_progress record_steps complete fail delay wait_children suspend create_pending_waitpoint report_usage append_frame",
     ),
     (
         "reader",
-        "get_execution get_state list_executions get_history list_attempts explain get_tags wait_for_end list_workers
+        "get_execution get_state list_executions get_history list_attempts read_steps explain get_tags wait_for_end list_workers
          list_pending_waitpoints approvals list_flows get_flow list_members list_edges list_groups get_flow_tags list_budgets
          get_budget list_quota_policies get_quota_policy list_lanes events",
     ),

@@ -9,6 +9,7 @@ mod repeats;
 mod requests;
 mod slots;
 mod spawn;
+mod steps;
 mod stop;
 mod usage;
 mod work;

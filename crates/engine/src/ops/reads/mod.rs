@@ -7,6 +7,7 @@
 //! | `history` | get_history, list_attempts |
 //! | `explain` | explain |
 //! | `lanes`, `throughput` | list_lanes; what ended lately |
+//! | `steps` | read_steps |
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
 //! | `feed_hub` | the one reader of the feeds for everybody who waits for events |
@@ -25,6 +26,7 @@ mod partitions;
 mod positions;
 mod problems;
 mod result;
+mod steps;
 mod throughput;
 mod view;
 mod wait;
@@ -39,6 +41,7 @@ pub(crate) use list::list_executions;
 pub(crate) use partitions::list_partitions;
 pub(crate) use problems::list_problems;
 pub(crate) use result::get_result;
+pub(crate) use steps::read_steps;
 pub(crate) use wait::wait_for_end;
 
 pub(crate) use events::feed_grew;

@@ -6,15 +6,18 @@
 //! | `suspend` | suspend and create_pending_waitpoint, which hand out tokens |
 //! | `children` | wait_children, which needs counters |
 //! | `usage` | report_usage, which goes on to a budget |
+//! | `steps` | record_steps, which finds names that are taken |
 //! | `frames` | append_frame, which does not write the execution |
 
 mod children;
 mod frames;
+mod steps;
 mod suspend;
 mod usage;
 
 pub(crate) use children::wait_children;
 pub(crate) use frames::append_frame;
+pub(crate) use steps::record_steps;
 pub(crate) use suspend::{create_pending_waitpoint, suspend};
 pub(crate) use usage::{report_usage, settle_outbox};
 

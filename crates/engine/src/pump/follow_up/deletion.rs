@@ -1,6 +1,6 @@
 //! Deleting what nobody needs any more: parts first, the record last. What is deleted is not listed again.
 
-use ff_backend::load::{Load, Snapshot};
+use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_backend::query::{Listing, Page, Rows};
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
@@ -124,6 +124,22 @@ async fn parts_of(engine: &Engine, execution: &Execution, room: usize, snapshot:
         if !last {
             break;
         }
+    }
+    if last && execution.steps.next_seq > 0 {
+        let room = room - keys.len();
+        let steps = LoadSteps {
+            execution_id: execution.id,
+            from_seq: 0,
+            limit: room,
+            output_bytes: 0,
+        };
+        let found = engine
+            .store()
+            .load(Load::records(snapshot.partition, []).with_steps([steps]))
+            .await?;
+        last = found.records.len() < room;
+        keys.extend(found.records.keys().cloned());
+        merge(snapshot, found);
     }
     let without_version = keys.iter().filter(|key| snapshot.version(key).is_none()).cloned();
     let without_version: Vec<_> = without_version.collect();

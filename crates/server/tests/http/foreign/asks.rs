@@ -198,6 +198,7 @@ fn bodies(name: &str, things: &Things) -> Vec<Value> {
         "issue_reclaim_grant" => vec![json!({ "worker_id": "me", "worker_instance_id": "me-1" })],
         "renew" | "release" | "wait_children" => fenced(json!({})),
         "update_progress" => fenced(json!({ "pct": 1 })),
+        "record_steps" => fenced(json!({ "steps": [{ "key": "a", "output": 1 }] })),
         "complete" => fenced(json!({ "result": 1 })),
         "fail" => fenced(json!({ "reason": "why", "category": "transient" })),
         "delay" => fenced(json!({ "until": 1_800_000_001_000_u64 })),
