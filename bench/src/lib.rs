@@ -74,6 +74,7 @@ pub fn completion(task: &Task, now: Timestamp) -> anyhow::Result<Transaction> {
     let command = Complete {
         fence: Some(lease.fence(attempt.id)),
         result: None,
+        ..Complete::default()
     };
     let step = lease::complete(execution, &command, &Context::engine(now))?;
     let mut snapshot = Snapshot::empty(execution.id.partition(), now);

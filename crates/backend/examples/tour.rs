@@ -14,6 +14,7 @@ use ff_backend::reserve::Reserve;
 use ff_backend::transaction::{Tag, Transaction};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::lease::{Complete, Fail, UpdateProgress};
+use ff_core::command::steps::ProgressNote;
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::{AttemptId, ExecutionId, GrantId, LeaseId};
 use ff_core::limits::{GRANT_TTL_DEFAULT, LEASE_TTL_DEFAULT};
@@ -48,7 +49,10 @@ async fn main() -> Result<()> {
     let fence = tour.reserve("worker-1").await?;
     tour.store.advance(Duration::from_secs(2));
     let (pct, message) = (Some(40), Some("read 48 pages".to_owned()));
-    let progress = UpdateProgress { fence, pct, message };
+    let progress = UpdateProgress {
+        fence,
+        progress: ProgressNote { pct, message },
+    };
     tour.apply("worker-1 is at 40 %", |task, context| {
         Ok(lease::update_progress(task?, &progress, context)?.draft)
     })
@@ -59,6 +63,7 @@ async fn main() -> Result<()> {
         reason,
         category,
         retry_after: None,
+        steps: Vec::new(),
     };
     tour.apply("worker-1 fails", |task, context| {
         Ok(fail::fail(task?, &failure, context)?.draft)
@@ -72,7 +77,11 @@ async fn main() -> Result<()> {
     let fence = tour.reserve("worker-2").await?;
     tour.store.advance(Duration::from_millis(3_500));
     let result = Some(Payload::json(&json!({"summary": "It was a dark and stormy night."})));
-    let done = Complete { fence, result };
+    let done = Complete {
+        fence,
+        result,
+        ..Complete::default()
+    };
     tour.apply("worker-2 completes it", |task, context| {
         Ok(lease::complete(task?, &done, context)?.draft)
     })

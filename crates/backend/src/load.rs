@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, CounterKey, Edge, Execution, Flow, Gate, Record, RecordKey, Step, Waitpoint};
+use ff_core::record::{BlobKey, CounterKey, Edge, Execution, Flow, Gate, Record, RecordKey, Signal, Step, Waitpoint};
 use ff_core::time::Timestamp;
 
 use crate::transaction::{Generation, NudgeStamp, Version};
@@ -175,6 +175,10 @@ impl Snapshot {
     typed!(
         /// A step that was asked for.
         step -> Step, Step
+    );
+    typed!(
+        /// A signal that was asked for.
+        signal -> Signal, Signal
     );
     typed!(
         /// A waitpoint that was asked for.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args as _, FromArgMatches as _, ValueEnum};
-use ff_core::limits::PAYLOAD_BYTES_DEFAULT;
+use ff_core::limits::{PAYLOAD_BYTES_DEFAULT, STEP_OUTPUT_BYTES_DEFAULT, STEPS_DEFAULT};
 use ff_core::partition::PartitionCounts;
 use ff_server::Settings;
 use serde::{Deserialize, Serialize};
@@ -113,6 +113,10 @@ table! {
     shutdown_timeout_ms ("FF_SHUTDOWN_TIMEOUT_MS"): u64 = millis(Settings::default().shutdown_timeout);
     /// Largest payload and result in bytes
     payload_bytes_max ("FF_PAYLOAD_BYTES_MAX"): usize = PAYLOAD_BYTES_DEFAULT;
+    /// Steps that one execution may have recorded
+    steps_max ("FF_STEPS_MAX"): u64 = STEPS_DEFAULT;
+    /// Bytes that the steps of one execution may leave together
+    step_output_bytes_max ("FF_STEP_OUTPUT_BYTES_MAX"): u64 = STEP_OUTPUT_BYTES_DEFAULT;
     /// How long an expired lease waits before its execution goes back to its lane
     reclaim_grace_ms ("FF_RECLAIM_GRACE_MS"): u64 = 0;
     /// Events kept per partition; unless given, as many as suit the kind of store
@@ -216,6 +220,8 @@ impl Config {
             rules: ff_core::machine::Settings {
                 reclaim_grace: ff_core::time::Duration::from_millis(self.reclaim_grace_ms),
                 payload_bytes_max: self.payload_bytes_max,
+                steps_max: self.steps_max,
+                step_output_bytes_max: self.step_output_bytes_max,
             },
             ..ff_engine::Config::new(counts)
         })

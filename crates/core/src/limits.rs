@@ -58,13 +58,15 @@ pub const REPLAYS_MAX_DEFAULT: u32 = 10;
 /// Most signals one execution accepts.
 pub const SIGNALS_MAX: u32 = 10_000;
 /// Most steps one execution remembers.
-pub const STEPS_MAX: u64 = 10_000;
+pub const STEPS_DEFAULT: u64 = 10_000;
 /// Most bytes of their outputs.
-pub const STEP_OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub const STEP_OUTPUT_BYTES_DEFAULT: u64 = 64 * 1024 * 1024;
 /// Most steps of one call.
 pub const STEPS_PER_CALL_MAX: usize = 100;
 /// Most bytes of their outputs.
 pub const STEP_BYTES_PER_CALL_MAX: usize = 4 * 1024 * 1024;
+/// Budgets that the steps of one call may charge.
+pub const STEP_BUDGETS_PER_CALL_MAX: usize = 16;
 /// Most waitpoints in one suspension.
 pub const WAITPOINTS_PER_SUSPENSION_MAX: usize = 100;
 /// Most pending waitpoints an execution may have open at once.

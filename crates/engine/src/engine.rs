@@ -9,6 +9,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::limits::WAIT_MAX;
+use ff_core::machine::steps::Around;
 use ff_core::machine::{Context, Decided, Settings};
 use ff_core::name::Namespace;
 use ff_core::partition::{Family, Partition};
@@ -26,6 +27,7 @@ use crate::lifecycle::Lifecycle;
 use crate::lost_hints::LastMarks;
 use crate::metrics::Metrics;
 use crate::mint;
+use crate::ops::work::Held;
 use crate::ops::{FeedHub, Throughput, WaitingReads};
 use crate::pump::Pump;
 use crate::pump::follow_up::Walks;
@@ -129,6 +131,7 @@ impl Engine {
             actor: self.caller.actor.clone(),
             gate: None,
             trace: self.caller.trace.clone(),
+            steps: Around::default(),
             settings: self.shared.config.rules,
         }
     }
@@ -197,25 +200,37 @@ impl Engine {
         id: ExecutionId,
         rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
     ) -> Result<O> {
+        let context = |snapshot: &Snapshot, execution: &Execution| self.context_of(snapshot, execution);
+        self.change_with(id, Self::load_of(id), context, rule).await
+    }
+
+    /// The same for what a lease holder does: histories name its worker, and steps may come along.
+    pub(crate) async fn change_held<O: Send>(
+        &self,
+        held: impl Into<Held>,
+        rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
+    ) -> Result<O> {
+        let held = held.into();
+        let context = |snapshot: &Snapshot, execution: &Execution| held.context(self, snapshot, execution);
+        self.change_with(held.id, held.load(), context, rule).await
+    }
+
+    async fn change_with<O: Send>(
+        &self,
+        id: ExecutionId,
+        load: Load,
+        context: impl Fn(&Snapshot, &Execution) -> Context + Send + Sync,
+        rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
+    ) -> Result<O> {
         self.check_id(id)?;
         let locked = self.lock_remembered(id).await;
         let decide = || async {
-            let snapshot = locked.look(Self::load_of(id)).await?;
+            let snapshot = locked.look(load.clone()).await?;
             let execution = self.visible(&snapshot, id)?;
-            let decided = rule(execution, &self.context_of(&snapshot, execution))?;
+            let decided = rule(execution, &context(&snapshot, execution))?;
             Ok(Decision::Commit(snapshot, decided))
         };
         locked.transact(decide).await
-    }
-
-    /// The same for what a lease holder does: histories name its worker.
-    pub(crate) async fn change_held<O: Send>(
-        &self,
-        id: ExecutionId,
-        rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
-    ) -> Result<O> {
-        self.change(id, |execution, context| rule(execution, &as_worker(execution, context)))
-            .await
     }
 
     /// An execution whose lease this process has seen, at the store's time as far as it is known.
@@ -255,15 +270,11 @@ pub(crate) fn no_execution(id: ExecutionId) -> Rejection {
 }
 
 /// The same circumstances, with the worker that runs the execution as the one who acts.
-pub(crate) fn as_worker(execution: &Execution, context: &Context) -> Context {
-    let worker = execution
-        .attempt
-        .as_ref()
-        .map(|attempt| Actor::Worker(attempt.instance.clone()));
-    Context {
-        actor: worker.unwrap_or_else(|| context.actor.clone()),
-        ..context.clone()
+pub(crate) fn as_worker(execution: &Execution, mut context: Context) -> Context {
+    if let Some(attempt) = &execution.attempt {
+        context.actor = Actor::Worker(attempt.instance.clone());
     }
+    context
 }
 
 impl Engine {

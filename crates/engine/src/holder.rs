@@ -10,7 +10,7 @@ use ff_core::command::flow::{SetEdgeGroupPolicy, StageDependencyEdge};
 use ff_core::command::lease::Holder;
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::page::PageRequest;
-use ff_core::command::steps::ReadSteps;
+use ff_core::command::steps::{GetStepOutput, ReadSteps};
 use ff_core::command::stream::{AttemptRef, ReadStream, TailStream};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::{Code, Rejection};
@@ -144,6 +144,7 @@ about_what_is_named! {
     On<AttemptRef, TailStream> => |on: &Self| Reach::Own(on.id.execution_id);
     On<ExecutionId, PageRequest> => |on: &Self| Reach::Own(on.id);
     On<ExecutionId, ReadSteps> => |on: &Self| Reach::Own(on.id);
+    On<ExecutionId, GetStepOutput> => |on: &Self| Reach::Own(on.id);
     On<ExecutionId, GetResult> => |on: &Self| Reach::Upstream(on.id);
     On<FlowId, StageDependencyEdge> => |on: &Self| Reach::Flow(on.id);
     On<FlowId, SetEdgeGroupPolicy> => |on: &Self| Reach::Flow(on.id);

@@ -33,6 +33,7 @@ mod fabric;
 mod fault;
 mod holder;
 mod host;
+mod journal;
 mod lease_cache;
 mod lifecycle;
 mod locked;

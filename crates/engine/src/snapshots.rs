@@ -21,6 +21,9 @@ pub(crate) fn merge(snapshot: &mut Snapshot, later: Snapshot) {
     for (key, value) in later.counters {
         snapshot.counters.entry(key).or_insert(value);
     }
+    for (key, blob) in later.blobs {
+        snapshot.blobs.entry(key).or_insert(blob);
+    }
     for (key, stamp) in later.nudges {
         snapshot.nudges.entry(key).or_insert(stamp);
     }

@@ -150,6 +150,8 @@ pub(crate) async fn who_delays_its_task_is_cancelled(harness: &dyn Harness) {
     let delay = DelayUntil {
         fence: Some(task.fence),
         until: task.now + HOUR,
+        step: None,
+        steps: Vec::new(),
     };
     let answer = scene.fabric.delay(On::new(task.execution_id, delay)).await;
     assert_eq!(answer.unwrap(), LetGo::Cancelled);
@@ -193,6 +195,7 @@ pub(crate) async fn who_waits_for_children_is_cancelled(harness: &dyn Harness) {
     scene.cancel_flow(flow, CancelFlowPolicy::CancelPending).await.unwrap();
     let wait = WaitChildren {
         fence: Some(task.fence),
+        ..WaitChildren::default()
     };
     let answer = scene.fabric.wait_children(On::new(task.execution_id, wait)).await;
     assert_eq!(answer.unwrap(), WaitedChildren::Cancelled);

@@ -106,6 +106,38 @@ macro_rules! fabric_cases {
                 recording_renews_the_lease,
                 steps_that_cannot_be_are_refused_and_nothing_is_recorded,
                 steps_go_with_their_execution,
+                a_task_brings_what_was_done_and_says_where_the_rest_is,
+                what_one_step_left_is_read_by_its_place,
+                an_execution_remembers_10_000_steps,
+            }
+            finishes {
+                every_way_to_let_a_task_go_records_its_steps,
+                a_task_that_may_not_record_its_steps_is_not_let_go,
+                a_repeated_finish_records_its_steps_once,
+                a_delay_with_a_name_is_a_sleep,
+                an_exchange_records_steps_before_it_finishes,
+                who_recorded_in_vain_does_not_wait,
+            }
+            waits {
+                a_wait_is_done_with_what_resumes_it,
+                a_wait_keeps_every_signal_that_counted_and_where_it_came,
+                time_and_operators_end_waits_too,
+                a_wait_that_early_signals_meet_is_done_at_once,
+                a_wait_under_the_name_of_something_else_is_refused,
+                a_wait_that_ended_otherwise_leaves_nothing,
+                a_wait_that_a_replay_forgot_waits_again,
+            }
+            costs {
+                steps_charge_their_cost_once,
+                steps_are_told_how_their_budget_stands,
+                a_step_is_recorded_whatever_its_budget_says,
+                steps_of_a_finish_are_charged_too,
+                work_given_back_at_a_closed_budget_goes_on_where_it_was,
+            }
+            rerun_steps {
+                a_replay_of_a_failure_keeps_what_was_done,
+                a_replay_of_a_success_does_everything_again,
+                a_replay_goes_on_from_any_step,
             }
             leases {
                 a_completed_execution_has_its_result,

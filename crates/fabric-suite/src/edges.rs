@@ -325,6 +325,7 @@ pub(crate) async fn edges_are_listed_with_their_state(harness: &dyn Harness) {
 async fn wait(scene: &Scene<'_>, task: &Task) -> Result<WaitedChildren> {
     let command = WaitChildren {
         fence: Some(task.fence),
+        ..WaitChildren::default()
     };
     scene.fabric.wait_children(On::new(task.execution_id, command)).await
 }

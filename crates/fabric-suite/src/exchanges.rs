@@ -32,10 +32,13 @@ pub(crate) async fn what_was_finished_is_answered_in_order(harness: &dyn Harness
             reason: "no".to_owned(),
             category: Category::permanent(),
             retry_after: None,
+            steps: Vec::new(),
         }),
         Finish::Delay(DelayUntil {
             fence: None,
             until: tasks[2].now + HOUR,
+            step: None,
+            steps: Vec::new(),
         }),
         Finish::Release(Release::default()),
     ];
@@ -311,7 +314,7 @@ async fn take(scene: &Scene<'_>, max: usize) -> Vec<Task> {
 }
 
 /// A turn in which nothing is said.
-fn exchange() -> Exchange {
+pub(crate) fn exchange() -> Exchange {
     Exchange {
         namespace: Namespace::default_namespace(),
         worker: WorkerId::parse(WORKER).unwrap(),
@@ -325,11 +328,12 @@ fn exchange() -> Exchange {
         load: Default::default(),
         wait: Duration::ZERO,
         request_id: None,
+        steps: Vec::new(),
     }
 }
 
 /// A turn of somebody who waits for a task.
-fn patient() -> Exchange {
+pub(crate) fn patient() -> Exchange {
     Exchange {
         want: Some(claim(WORKER).want),
         wait: Duration::from_secs(30),

@@ -180,6 +180,7 @@ async fn succeed(scene: &Scene<'_>, task: &Task, result: &str) {
     let complete = Complete {
         fence: Some(task.fence),
         result: Some(Payload::binary(result.to_owned())),
+        ..Complete::default()
     };
     let completed = scene.fabric.complete(On::new(task.execution_id, complete)).await;
     assert_eq!(completed.unwrap(), Completed::Now);

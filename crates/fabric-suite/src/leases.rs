@@ -8,6 +8,7 @@ use ff_core::command::lease::{
     Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, ReportUsage, UpdateProgress,
 };
 use ff_core::command::operator::{RevokeLease, Revoked};
+use ff_core::command::steps::ProgressNote;
 use ff_core::command::stream::AppendFrame;
 use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
@@ -46,6 +47,7 @@ pub(crate) async fn an_execution_may_complete_without_a_result(harness: &dyn Har
     let complete = Complete {
         fence: Some(task.fence),
         result: None,
+        ..Complete::default()
     };
     scene
         .fabric
@@ -157,9 +159,40 @@ pub(crate) async fn every_call_of_a_holder_needs_a_fence(harness: &dyn Harness) 
                 ))
                 .await,
         ),
-        refused(fabric.release(On::new(id, Release { fence })).await),
-        refused(fabric.complete(On::new(id, Complete { fence, result: None })).await),
-        refused(fabric.wait_children(On::new(id, WaitChildren { fence })).await),
+        refused(
+            fabric
+                .release(On::new(
+                    id,
+                    Release {
+                        fence,
+                        ..Release::default()
+                    },
+                ))
+                .await,
+        ),
+        refused(
+            fabric
+                .complete(On::new(
+                    id,
+                    Complete {
+                        fence,
+                        result: None,
+                        ..Complete::default()
+                    },
+                ))
+                .await,
+        ),
+        refused(
+            fabric
+                .wait_children(On::new(
+                    id,
+                    WaitChildren {
+                        fence,
+                        ..WaitChildren::default()
+                    },
+                ))
+                .await,
+        ),
         refused(
             fabric
                 .delay(On::new(
@@ -167,6 +200,8 @@ pub(crate) async fn every_call_of_a_holder_needs_a_fence(harness: &dyn Harness) 
                     DelayUntil {
                         fence,
                         until: task.now + MINUTE,
+                        step: None,
+                        steps: Vec::new(),
                     },
                 ))
                 .await,
@@ -194,8 +229,10 @@ pub(crate) async fn every_report_of_a_holder_needs_a_fence(harness: &dyn Harness
     let (id, fabric, fence) = (task.execution_id, &scene.fabric, None);
     let progress = UpdateProgress {
         fence,
-        pct: Some(1),
-        message: None,
+        progress: ProgressNote {
+            pct: Some(1),
+            message: None,
+        },
     };
     let usage = ReportUsage {
         fence,
@@ -206,6 +243,7 @@ pub(crate) async fn every_report_of_a_holder_needs_a_fence(harness: &dyn Harness
         reason: String::new(),
         category: Category::permanent(),
         retry_after: None,
+        steps: Vec::new(),
     };
     let pending = CreatePendingWaitpoint {
         fence,
@@ -317,6 +355,8 @@ pub(crate) async fn a_delayed_task_goes_on_later_with_the_same_attempt(harness: 
     let delay = DelayUntil {
         fence: Some(task.fence),
         until: task.now + MINUTE,
+        step: None,
+        steps: Vec::new(),
     };
     let delay = On::new(task.execution_id, delay);
     assert_eq!(scene.fabric.delay(delay.clone()).await.unwrap(), LetGo::Now);
@@ -334,8 +374,10 @@ pub(crate) async fn progress_is_what_the_worker_said_last(harness: &dyn Harness)
     let task = scene.running(submission()).await;
     let say = |pct| UpdateProgress {
         fence: Some(task.fence),
-        pct: Some(pct),
-        message: Some("going on".to_owned()),
+        progress: ProgressNote {
+            pct: Some(pct),
+            message: Some("going on".to_owned()),
+        },
     };
     let id = task.execution_id;
     scene.fabric.update_progress(On::new(id, say(40))).await.unwrap();
@@ -486,6 +528,7 @@ pub(crate) async fn two_that_complete_at_once_are_both_answered(harness: &dyn Ha
         let complete = Complete {
             fence: Some(task.fence),
             result: None,
+            ..Complete::default()
         };
         let id = task.execution_id;
         async move { fabric.complete(On::new(id, complete)).await.unwrap() }

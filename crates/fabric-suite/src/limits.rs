@@ -35,6 +35,7 @@ pub(crate) async fn a_result_has_at_most_1_mib(harness: &dyn Harness) {
     let complete = |bytes: usize| Complete {
         fence: Some(task.fence),
         result: Some(Payload::binary(vec![0; bytes])),
+        ..Complete::default()
     };
     let id = task.execution_id;
     let answer = scene.fabric.complete(On::new(id, complete(1024 * 1024 + 1))).await;

@@ -2,6 +2,7 @@
 
 use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::command::lease::{Completed, Failed, UpdateProgress};
+use ff_core::command::steps::ProgressNote;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::On;
@@ -57,6 +58,7 @@ pub(crate) async fn a_repeated_request_replays_once(harness: &dyn Harness) {
     scene.cancel(id).await.unwrap();
     let replay = ReplayExecution {
         request_id: request("replay-1"),
+        ..ReplayExecution::default()
     };
     let replay = On::new(id, replay);
     let first = scene.fabric.replay_execution(replay.clone()).await;
@@ -121,8 +123,10 @@ pub(crate) async fn a_replay_shows_no_progress_of_the_run_before(harness: &dyn H
     let task = scene.running(submission()).await;
     let progress = UpdateProgress {
         fence: Some(task.fence),
-        pct: Some(100),
-        message: Some("done".to_owned()),
+        progress: ProgressNote {
+            pct: Some(100),
+            message: Some("done".to_owned()),
+        },
     };
     scene
         .fabric

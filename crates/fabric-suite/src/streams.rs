@@ -269,6 +269,7 @@ async fn wait_in_vain(scene: &Scene<'_>, flow: FlowId, parent: &Task) {
     scene.break_down(&child).await;
     let wait = WaitChildren {
         fence: Some(parent.fence),
+        ..WaitChildren::default()
     };
     scene
         .fabric

@@ -309,7 +309,8 @@ pub(crate) async fn early_signals_that_suffice_keep_the_lease(harness: &dyn Harn
     assert_eq!(
         outcome,
         SuspendedTask::AlreadySatisfied {
-            signals: vec![signal_id]
+            signals: vec![signal_id],
+            step_seq: None,
         }
     );
     assert_eq!(scene.state(task.execution_id).await, PublicState::Active);
@@ -368,7 +369,13 @@ pub(crate) async fn early_signals_count_in_the_order_they_came(harness: &dyn Har
         ..using(&task, &early[0])
     };
     let outcome = scene.suspend(task.execution_id, suspend).await.unwrap();
-    assert_eq!(outcome, SuspendedTask::AlreadySatisfied { signals: sent });
+    assert_eq!(
+        outcome,
+        SuspendedTask::AlreadySatisfied {
+            signals: sent,
+            step_seq: None,
+        }
+    );
 }
 
 pub(crate) async fn a_repeated_suspend_that_was_not_needed_is_answered_the_same(harness: &dyn Harness) {

@@ -206,7 +206,7 @@ pub(crate) async fn a_replay_reopens_skipped_descendants(harness: &dyn Harness) 
     scene.fail(&task, "permanent").await.unwrap();
     harness.settle().await;
     assert_eq!(scene.state(graph.member("b")).await, PublicState::Skipped);
-    let replay = On::new(graph.member("a"), ReplayExecution { request_id: None });
+    let replay = On::new(graph.member("a"), ReplayExecution::default());
     scene.fabric.replay_execution(replay).await.unwrap();
     harness.settle().await;
     assert_eq!(scene.state(graph.member("b")).await, PublicState::WaitingChildren);

@@ -214,6 +214,7 @@ fn exchange(register: &RegisterWorker, want: Option<Want>) -> Exchange {
         want,
         wait: Duration::ZERO,
         request_id: None,
+        steps: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::request::Asked;
 /// The version of the interface: the second number grows with it, the first only when clients must change.
 const API: &str = "1.0";
 /// What the interface had not always, by the names under which clients ask for it.
-const FEATURES: [&str; 9] = [
+const FEATURES: [&str; 10] = [
     "callbacks",
     "delete_execution",
     "exchange",
@@ -19,6 +19,7 @@ const FEATURES: [&str; 9] = [
     "idempotency_keys",
     "keys",
     "retry_after",
+    "steps",
     "streams",
     "submit",
 ];
@@ -33,6 +34,8 @@ pub(crate) async fn server_info(asked: Asked) -> Answer<Response> {
         features: FEATURES.map(str::to_owned).into(),
         limits: ServerLimits {
             payload_bytes: rules.payload_bytes_max,
+            steps: rules.steps_max,
+            step_output_bytes: rules.step_output_bytes_max,
             signal_payload_bytes: limits::SIGNAL_PAYLOAD_BYTES_MAX,
             frame_bytes: limits::FRAME_BYTES_MAX,
             json_depth: limits::JSON_DEPTH_MAX,

@@ -105,8 +105,25 @@ fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut R
             context,
         )
         .map(drafted),
-        1 => lease::release(execution, &Release { fence }, context).map(drafted),
-        2 => lease::complete(execution, &Complete { fence, result: None }, context).map(drafted),
+        1 => lease::release(
+            execution,
+            &Release {
+                fence,
+                ..Release::default()
+            },
+            context,
+        )
+        .map(drafted),
+        2 => lease::complete(
+            execution,
+            &Complete {
+                fence,
+                result: None,
+                ..Complete::default()
+            },
+            context,
+        )
+        .map(drafted),
         3 | 4 => {
             let category = Category::timeout();
             let fail = Fail {
@@ -114,12 +131,23 @@ fn happen(execution: &Execution, cause: Cause, context: &Context, random: &mut R
                 reason: "again".to_owned(),
                 category,
                 retry_after: None,
+                steps: Vec::new(),
             };
             fail::fail(execution, &fail, context).map(drafted)
         }
         5 => {
             let until = context.now + Duration::from_secs(random.below(10));
-            lease::delay(execution, &DelayUntil { fence, until }, context).map(drafted)
+            lease::delay(
+                execution,
+                &DelayUntil {
+                    fence,
+                    until,
+                    step: None,
+                    steps: Vec::new(),
+                },
+                context,
+            )
+            .map(drafted)
         }
         6 => operator::hold(execution, &HoldExecution { reason: None }, context).map(drafted),
         7 => operator::unhold(execution, context).map(drafted),

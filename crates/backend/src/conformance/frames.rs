@@ -411,6 +411,7 @@ async fn complete(store: &Store<'_>, task: &Task) {
     let complete = Complete {
         fence: Some(fence(task)),
         result: None,
+        ..Complete::default()
     };
     store
         .apply(task.execution.id, |execution, context| {

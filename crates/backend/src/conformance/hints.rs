@@ -41,6 +41,7 @@ pub(super) async fn work_that_comes_back_is_hinted_to_its_lane(store: &Store<'_>
     let mut hints = store.backend().hints();
     let release = Release {
         fence: Some(fence(&task)),
+        ..Release::default()
     };
     store
         .apply(task.execution.id, |execution, context| {
@@ -132,6 +133,7 @@ pub(super) async fn a_growing_and_an_ending_stream_is_hinted(store: &Store<'_>) 
     let complete = Complete {
         fence: Some(fence(&task)),
         result: None,
+        ..Complete::default()
     };
     store
         .apply(task.execution.id, |execution, context| {
@@ -197,6 +199,7 @@ pub(super) async fn marks_move_when_a_feed_or_a_stream_does_and_stand_still_othe
     let complete = Complete {
         fence: Some(fence(&task)),
         result: None,
+        ..Complete::default()
     };
     store
         .apply(task.execution.id, |execution, context| {

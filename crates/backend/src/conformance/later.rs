@@ -97,6 +97,7 @@ pub(super) async fn what_is_not_known_of_an_attempt_goes_where_the_attempt_goes(
         reason: "again".to_owned(),
         category,
         retry_after: None,
+        steps: Vec::new(),
     };
     store
         .apply(id, |execution, context| fail::fail(execution, &fail, context))

@@ -90,6 +90,7 @@ pub(super) async fn executions_are_listed_by_their_state_as_it_is_now(store: &St
     let complete = Complete {
         fence: Some(fence(&task)),
         result: None,
+        ..Complete::default()
     };
     store
         .apply(done, |execution, context| {

@@ -35,6 +35,7 @@ pub(super) async fn a_result_comes_back_byte_for_byte(store: &Store<'_>) {
         let complete = Complete {
             fence: Some(fence(&task)),
             result: Some(result.clone()),
+            ..Complete::default()
         };
         store
             .apply(task.execution.id, |execution, context| {

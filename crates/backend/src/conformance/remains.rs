@@ -71,6 +71,7 @@ async fn ended_with_remains(store: &Store<'_>) -> ExecutionId {
     let complete = Complete {
         fence: Some(fence(&task)),
         result: Some(Payload::binary("result")),
+        ..Complete::default()
     };
     store
         .apply(id, |execution, context| lease::complete(execution, &complete, context))

@@ -58,6 +58,7 @@ pub(super) async fn a_released_attempt_goes_on_at_its_next_claim(store: &Store<'
         task.execution.id,
         Release {
             fence: Some(fence(&task)),
+            ..Release::default()
         },
     );
     store
@@ -92,6 +93,7 @@ pub(super) async fn a_failed_attempt_is_followed_by_a_new_one(store: &Store<'_>)
         reason: "again".to_owned(),
         category,
         retry_after: None,
+        steps: Vec::new(),
     };
     store
         .apply(id, |execution, context| fail::fail(execution, &fail, context))

@@ -130,6 +130,7 @@ pub(super) async fn what_is_not_eligible_is_not_handed_out(store: &Store<'_>) {
     let complete = Complete {
         fence: Some(fence(&done)),
         result: None,
+        ..Complete::default()
     };
     store
         .apply(done.execution.id, |execution, context| {

@@ -168,6 +168,7 @@ pub(super) async fn a_released_execution_goes_back_to_its_old_place(store: &Stor
     let second = store.submit(store.command()).await.id;
     let release = Release {
         fence: Some(fence(&task)),
+        ..Release::default()
     };
     store
         .apply(first, |execution, context| lease::release(execution, &release, context))

@@ -140,6 +140,7 @@ async fn work(
             let complete = Complete {
                 fence: Some(task.fence),
                 result: None,
+                ..Complete::default()
             };
             fabric.complete(On::new(task.execution_id, complete))
         });
@@ -172,6 +173,7 @@ async fn exchange(
             let complete = Complete {
                 fence: Some(task.fence),
                 result: None,
+                ..Complete::default()
             };
             On::new(task.execution_id, Finish::Complete(complete))
         };
@@ -188,6 +190,7 @@ async fn exchange(
             want: (!is_over).then(|| claim.want.clone()),
             wait: claim.wait,
             request_id: None,
+            steps: Vec::new(),
         };
         let exchanged = tokio::select! {
             exchanged = fabric.exchange(turn) => exchanged?,

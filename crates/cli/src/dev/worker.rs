@@ -77,12 +77,14 @@ async fn run(engine: &Engine, task: Task) -> Result<(), Rejection> {
             reason: "the first attempt of this one always fails".to_owned(),
             category: Category::parse("transient")?,
             retry_after: None,
+            steps: Vec::new(),
         };
         return engine.fail(On::new(task.execution_id, fail)).await.map(drop);
     }
     let complete = Complete {
         fence: Some(task.fence),
         result: Some(Payload::json(&json!({ "words_written": words }))),
+        ..Complete::default()
     };
     engine.complete(On::new(task.execution_id, complete)).await.map(drop)
 }

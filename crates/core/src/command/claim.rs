@@ -8,6 +8,7 @@ use crate::capability::CapabilitySet;
 use crate::command::budget::Reported;
 use crate::command::flow::{WaitChildren, WaitedChildren};
 use crate::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew, ReportUsage};
+use crate::command::steps::{RecordSteps, RecordedSteps, TaskJournal};
 use crate::command::stream::{AppendFrame, AppendedFrame};
 use crate::command::suspend::Suspend;
 use crate::command::waitpoint::SuspendedTask;
@@ -197,6 +198,8 @@ pub struct Task {
     pub tier: Option<FallbackTier>,
     /// What ended its last suspension, when it goes on after one: the same attempt, a retry or a reclaim.
     pub resumed: Option<ResumedWith>,
+    /// What was done already; absent: nothing was recorded.
+    pub journal: Option<TaskJournal>,
     /// The store's time, to compare the other times with.
     #[serde(rename = "server_time")]
     pub now: Timestamp,
@@ -227,12 +230,15 @@ pub struct Exchange {
     pub instance: WorkerInstanceId,
     /// Which start of the process; it may want no tasks while another one has this slot.
     pub incarnation: Incarnation,
-    /// Tasks it lets go. All four lists together have at most 1,000 entries.
+    /// Tasks it lets go. All five lists together have at most 1,000 entries.
     #[serde(default)]
     pub finished: Vec<On<ExecutionId, Finish>>,
     /// Leases it keeps.
     #[serde(default)]
     pub renew: Vec<On<ExecutionId, Renew>>,
+    /// What the handlers of its tasks have done.
+    #[serde(default)]
+    pub steps: Vec<On<ExecutionId, RecordSteps>>,
     /// Output of its tasks, appended in this order.
     #[serde(default)]
     pub frames: Vec<On<ExecutionId, AppendFrame>>,
@@ -315,6 +321,10 @@ pub struct Exchanged {
     pub results: Vec<Result<FinishedOutcome, Rejection>>,
     /// What became of each renewal, in order.
     pub renewed: Vec<RenewedLease>,
+    /// What became of the steps of each task, in order.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<wire::answers::Answer<RecordedSteps>>"))]
+    #[serde(with = "wire::answers")]
+    pub steps: Vec<Result<RecordedSteps, Rejection>>,
     /// What became of each frame, in order.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<wire::answers::Answer<AppendedFrame>>"))]
     #[serde(with = "wire::answers")]

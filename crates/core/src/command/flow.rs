@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::steps::{KeepSteps, StepReport};
 use crate::command::submit::CreateExecution;
 use crate::id::{EdgeId, ExecutionId, FlowId};
 use crate::name::{DataRef, FlowKind, Namespace, RequestId};
@@ -292,6 +293,8 @@ pub struct GraphEdge {
 pub struct ReplayExecution {
     /// Makes repeated requests one; the last 16 ids are remembered.
     pub request_id: Option<RequestId>,
+    /// Which of its steps it keeps; absent: `done`, and after a success `none`.
+    pub steps: Option<KeepSteps>,
 }
 
 /// What became of a replay.
@@ -306,12 +309,15 @@ pub enum Replayed {
 wire::repeatable!(Replayed, "replayed");
 
 /// Goes on when the dependencies hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitChildren {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
+    /// Steps to record with it, as record_steps takes them, or it is refused with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
 }
 
 /// What became of waiting for dependencies.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::steps::{ProgressNote, StepReport};
 use crate::error::{Code, Rejection};
 use crate::id::{BudgetId, ExecutionId};
-use crate::name::{Category, Dimension, IdempotencyKey, RequestId};
+use crate::name::{Category, Dimension, IdempotencyKey, RequestId, StepKey};
 use crate::payload::Payload;
 use crate::record::{Fence, StepUnderWay, StopRequest};
 use crate::time::{Duration, Timestamp};
@@ -88,6 +89,9 @@ pub struct Release {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
+    /// Steps to record with it, as record_steps takes them, or it is refused with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
 }
 
 /// What became of a task its worker let go without ending it.
@@ -110,10 +114,9 @@ pub struct UpdateProgress {
     /// Proof of the lease, as the task carried it.
     #[serde(rename = "..fence", deserialize_with = "wire::fence")]
     pub fence: Option<Fence>,
-    /// How much is done, 0 to 100 percent; absent: not said, also if it was said before.
-    pub pct: Option<u8>,
-    /// In the worker's words, up to 4 KiB; absent: none, also if there was one before.
-    pub message: Option<String>,
+    /// How far it is.
+    #[serde(rename = "..progress")]
+    pub progress: ProgressNote,
 }
 
 /// The work is done.
@@ -126,6 +129,9 @@ pub struct Complete {
     /// What came of it, up to 1 MiB unless configured otherwise; absent: it has no result.
     #[serde(rename = "result:bytes")]
     pub result: Option<Payload>,
+    /// Steps to record with it, as record_steps takes them, or it is refused with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
 }
 
 /// What became of a completion.
@@ -154,6 +160,9 @@ pub struct Fail {
     /// makes no retry of a failure that the policy does not retry.
     #[serde(rename = "retry_after_ms")]
     pub retry_after: Option<Duration>,
+    /// Steps to record with it, as record_steps takes them, or it is refused with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
 }
 
 /// What the policy made of a failure.
@@ -181,6 +190,11 @@ pub struct DelayUntil {
     pub fence: Option<Fence>,
     /// Not handed out before this moment; the same attempt goes on then.
     pub until: Timestamp,
+    /// Steps to record with it, as record_steps takes them, or it is refused with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
+    /// Makes it a sleep of the handler's: recorded under this name as done, so that whoever goes on does not sleep again.
+    pub step: Option<StepKey>,
 }
 
 /// Usage to be charged to a budget.

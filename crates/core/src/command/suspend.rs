@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::steps::StepReport;
 use crate::digest::Digest;
 use crate::id::{SuspensionId, WaitpointId};
-use crate::name::{IdempotencyKey, WaitpointKey};
+use crate::name::{IdempotencyKey, StepKey, WaitpointKey};
 use crate::record::{Fence, ReasonCode, ResumeCondition, TimeoutBehavior};
 use crate::time::{Duration, Timestamp};
 use crate::wire;
@@ -33,6 +34,11 @@ pub struct Suspend {
     pub idempotency_key: Option<IdempotencyKey>,
     /// Id of the suspension; derived when absent, see [`Suspend::suspension_id`].
     pub suspension_id: Option<SuspensionId>,
+    /// Steps to record with it, as record_steps takes them, or it is refused with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
+    /// Makes it a wait of the handler's: recorded under this name, and done with what resumes it.
+    pub step: Option<StepKey>,
 }
 
 /// A waitpoint of a suspension: made with it, or handed out before.
@@ -78,8 +84,11 @@ impl Suspend {
     /// What tells this suspend from any other one. The lease id is a secret, so nobody else can know the ids in advance.
     fn identity(&self) -> Digest {
         let lease = self.fence.map(|fence| fence.lease_id.expose().to_string());
-        let told = [lease.unwrap_or_default(), self.key().to_owned()];
-        Digest::of("suspension", told.into_iter().chain(self.named()))
+        let step = self.step.as_ref().map(|step| step.to_string());
+        let told = [lease.unwrap_or_default(), self.key().to_owned()]
+            .into_iter()
+            .chain(step);
+        Digest::of("suspension", told.chain(self.named()))
     }
 
     /// The idempotency key, empty when there is none.

@@ -75,6 +75,8 @@ pub enum SuspendedTask {
     AlreadySatisfied {
         /// The signals that counted, in order.
         signals: Vec<SignalId>,
+        /// The place of its step, which read_steps answers with all that came with them; absent: it was to be none.
+        step_seq: Option<u64>,
     },
     /// The flow is cancelled, so the execution was cancelled instead.
     Cancelled,

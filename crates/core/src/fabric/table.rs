@@ -413,6 +413,10 @@ macro_rules! operations {
                 read_steps: GET "/executions/{execution_id}/steps", reader or holder, Small,
                     (on ExecutionId, ReadSteps) => (StepPage);
 
+                /// What one step left, as it is.
+                get_step_output: GET "/executions/{execution_id}/steps/{seq}/output", submitter or holder, Small,
+                    (on ExecutionId, GetStepOutput) => (bytes);
+
                 /// Each condition between an execution and a worker, with its current value.
                 explain: GET "/executions/{execution_id}/explain", reader, Small,
                     (of ExecutionId) => (Explanation);

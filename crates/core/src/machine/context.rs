@@ -1,5 +1,6 @@
 //! What a rule may know besides the records and the command.
 
+use super::steps::Around;
 use crate::record::{Actor, GateState};
 use crate::time::{Duration, Timestamp};
 use crate::trace::TraceParent;
@@ -17,6 +18,8 @@ pub struct Context {
     pub gate: Option<GateState>,
     /// The trace the request is part of.
     pub trace: Option<TraceParent>,
+    /// What was read for the steps of the call.
+    pub steps: Around,
     /// The engine's settings.
     pub settings: Settings,
 }
@@ -28,6 +31,10 @@ pub struct Settings {
     pub reclaim_grace: Duration,
     /// Largest payload or result.
     pub payload_bytes_max: usize,
+    /// Most steps of an execution that are remembered.
+    pub steps_max: u64,
+    /// Most bytes that these leave together.
+    pub step_output_bytes_max: u64,
 }
 
 impl Default for Settings {
@@ -35,6 +42,8 @@ impl Default for Settings {
         Self {
             reclaim_grace: Duration::ZERO,
             payload_bytes_max: crate::limits::PAYLOAD_BYTES_DEFAULT,
+            steps_max: crate::limits::STEPS_DEFAULT,
+            step_output_bytes_max: crate::limits::STEP_OUTPUT_BYTES_DEFAULT,
         }
     }
 }
@@ -48,6 +57,7 @@ impl Context {
             actor: Actor::Engine,
             gate: None,
             trace: None,
+            steps: Around::default(),
             settings: Settings::default(),
         }
     }

@@ -163,7 +163,12 @@ impl Draft {
         });
     }
 
-    /// Requires a record to be unchanged.
+    /// Deletes a loaded record.
+    pub fn delete(&mut self, key: RecordKey) {
+        self.writes.push(Write::Delete(key));
+    }
+
+    /// Requires a record to be unchanged, or absent if it was not there.
     pub fn guard(&mut self, key: RecordKey) {
         if !self.guards.contains(&key) {
             self.guards.push(key);

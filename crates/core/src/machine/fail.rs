@@ -5,6 +5,7 @@ use super::context::Context;
 use super::decided::{ClosedReason, Decided};
 use super::fence::{self, Fenced};
 use super::lease::check_text;
+use super::steps;
 use crate::command::lease::{Fail, Failed};
 use crate::error::Rejection;
 use crate::limits::RETRY_AFTER_MAX;
@@ -22,6 +23,7 @@ pub fn fail(execution: &Execution, command: &Fail, context: &Context) -> Result<
         return Ok(change.finish(failed_before(&end)));
     }
     fence::confirm(&mut change);
+    steps::add(&mut change, &command.steps)?;
     let failure = Failure {
         reason: command.reason.clone(),
         category: command.category.clone(),

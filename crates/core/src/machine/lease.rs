@@ -1,18 +1,23 @@
 //! What a lease holder does: renew, confirm, spawn, release, update_progress, complete, delay, report_usage; and being asked
 //! to stop.
 
+use std::collections::BTreeMap;
+
 use super::budget::{Stop, check_deltas};
 use super::change::{Change, Ending};
 use super::context::Context;
 use super::decided::{Decided, Draft};
 use super::fence::{self, Fenced};
 use super::outbox::outstanding;
+use super::steps;
 use crate::command::lease::{
     Complete, Completed, DelayUntil, LetGo, Release, Renew, Renewed, ReportUsage, UpdateProgress,
 };
+use crate::command::steps::ProgressNote;
 use crate::error::{Code, Rejection};
 use crate::id::{BudgetId, EffectId, ExecutionId, FlowId};
 use crate::limits;
+use crate::name::Dimension;
 use crate::record::{
     BlobKey, BudgetStop, Delay, DelayReason, Effect, EffectKind, Execution, Fence, Happening, LeaseEnd, LeaseOperation,
     Progress, RecordKey, StepUnderWay, StopRequest, UsageIdentity,
@@ -123,6 +128,7 @@ pub fn release(execution: &Execution, command: &Release, context: &Context) -> R
         return Ok(change.finish(let_go_before(&end)));
     }
     fence::confirm(&mut change);
+    steps::add(&mut change, &command.steps)?;
     if !change.leave_lease(LeaseOperation::Release, LeaseEnd::Released) {
         return Ok(change.finish(LetGo::Cancelled));
     }
@@ -141,6 +147,10 @@ pub fn delay(execution: &Execution, command: &DelayUntil, context: &Context) -> 
     }
     fence::confirm(&mut change);
     let until = command.until;
+    steps::add(&mut change, &command.steps)?;
+    if let Some(step) = &command.step {
+        steps::record_sleep(&mut change, step, until)?;
+    }
     if !change.leave_lease(LeaseOperation::Delay, LeaseEnd::Delayed { until }) {
         return Ok(change.finish(LetGo::Cancelled));
     }
@@ -170,21 +180,27 @@ pub fn update_progress(
     command: &UpdateProgress,
     context: &Context,
 ) -> Result<Decided<()>, Rejection> {
-    if command.pct.is_some_and(|pct| pct > 100) {
-        return Err(Code::InvalidInput.because("pct is above 100"));
-    }
-    if let Some(message) = &command.message {
-        check_text("message", message)?;
-    }
     let fence = fence::given(command.fence.as_ref())?;
     let mut change = Change::begin(execution, context)?;
     fence::hold(&mut change, fence)?;
+    note_progress(&mut change, &command.progress)?;
+    Ok(change.finish(()))
+}
+
+/// Keeps what the worker says about how far it is.
+pub(crate) fn note_progress(change: &mut Change<'_>, said: &ProgressNote) -> Result<(), Rejection> {
+    if said.pct.is_some_and(|pct| pct > 100) {
+        return Err(Code::InvalidInput.because("pct is above 100"));
+    }
+    if let Some(message) = &said.message {
+        check_text("message", message)?;
+    }
     change.after.progress = Some(Progress {
-        pct: command.pct,
-        message: command.message.clone(),
+        pct: said.pct,
+        message: said.message.clone(),
         at: change.now,
     });
-    Ok(change.finish(()))
+    Ok(())
 }
 
 /// Refuses free text that is too long to keep.
@@ -216,6 +232,7 @@ pub fn complete(execution: &Execution, command: &Complete, context: &Context) ->
         return Ok(change.finish(Completed::Already));
     }
     fence::confirm(&mut change);
+    steps::add(&mut change, &command.steps)?;
     change.end_lease(LeaseEnd::Completed);
     change.terminate(Ending::success(command.result.as_ref()));
     if let Some(result) = &command.result {
@@ -256,32 +273,43 @@ pub fn report_usage(
             false => Err(refusal),
         };
     }
+    charge_attempt(&mut change, budget_id, &command.deltas, (effect_id, identity.clone()))?;
+    change.after.reports.remember(budget_id, &identity);
+    change.note(Happening::UsageReported, Some(format!("budget {budget_id}")));
+    Ok(change.finish(UsageRecorded::Now))
+}
+
+/// Puts usage on the attempt, and into the outbox as an effect under this id and identity.
+pub(crate) fn charge_attempt(
+    change: &mut Change<'_>,
+    budget_id: BudgetId,
+    deltas: &BTreeMap<Dimension, u64>,
+    (effect_id, identity): (EffectId, UsageIdentity),
+) -> Result<(), Rejection> {
+    let id = change.after.id;
     if change.after.outbox.len() >= limits::OUTBOX_MAX {
-        let id = execution.id;
         return Err(Code::Unavailable.because(format!("execution {id}: too many effects wait for their budget")));
     }
     let Some(attempt) = &mut change.after.attempt else {
-        return Err(fence::not_the_holder(execution));
+        return Err(fence::not_the_holder(&change.after));
     };
     let attempt_index = attempt.index;
     let usage = attempt.usage.entry(budget_id).or_default();
-    for (dimension, delta) in &command.deltas {
+    for (dimension, delta) in deltas {
         let total = usage.entry(dimension.clone()).or_default();
         *total = total.saturating_add(*delta);
     }
-    change.after.add_usage(&command.deltas);
-    change.after.reports.remember(budget_id, &identity);
+    change.after.add_usage(deltas);
     change.after.outbox.push(Effect {
         id: effect_id,
         kind: EffectKind::ReportUsage {
             budget_id,
             attempt_index,
-            deltas: command.deltas.clone(),
+            deltas: deltas.clone(),
             identity,
         },
     });
-    change.note(Happening::UsageReported, Some(format!("budget {budget_id}")));
-    Ok(change.finish(UsageRecorded::Now))
+    Ok(())
 }
 
 /// What a repeated report is recognised by: its dedup key, which is the budget's and may come with another request or from

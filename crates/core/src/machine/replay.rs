@@ -3,25 +3,31 @@
 use super::change::Change;
 use super::context::Context;
 use super::decided::{Decided, Nudge};
+use super::steps;
 use crate::command::flow::{ReplayExecution, Replayed};
+use crate::command::steps::KeepSteps;
 use crate::error::{Code, Rejection};
-use crate::record::{AttemptKind, Definition, Execution, FollowUps, GateState, Happening, RecordKey, RequestOutcome};
+use crate::record::{
+    AttemptKind, Definition, Execution, FollowUps, GateState, Happening, OutcomeKind, RecordKey, RequestOutcome, Step,
+};
 use crate::time::{Timestamp, earliest};
 
 /// What was loaded besides the execution that is replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     /// Its last attempt stands as a record of its own already: another one was to follow it when the execution ended.
     pub archived: bool,
     /// It has failed edges, inbound or outbound: they are reopened before it may be claimed.
     pub has_failed_edges: bool,
+    /// Everything that was ever recorded of what its handler did.
+    pub steps: Vec<Step>,
 }
 
 /// Reopens a terminal execution for another run. `context.gate` is its flow's.
 pub fn replay(
     execution: &Execution,
     command: &ReplayExecution,
-    past: Past,
+    past: &Past,
     context: &Context,
 ) -> Result<Decided<Replayed>, Rejection> {
     let mut change = Change::begin(execution, context)?;
@@ -35,6 +41,7 @@ pub fn replay(
     check(&mut change)?;
     let owes_edges =
         change.after.definition.flow.is_some() && (past.has_failed_edges || change.after.follow_ups.resolve_edges);
+    steps::forget(&mut change, &kept_steps(execution, command), &past.steps)?;
     if !past.archived {
         change.archive_attempt();
     }
@@ -46,6 +53,15 @@ pub fn replay(
     restart(&mut change, AttemptKind::Replay, owes_edges);
     change.note(Happening::Replayed, None);
     Ok(change.finish(Replayed::Now))
+}
+
+/// What a replay keeps when nobody said: who replays a success wants it done anew.
+fn kept_steps(execution: &Execution, command: &ReplayExecution) -> KeepSteps {
+    let succeeded = execution
+        .outcome()
+        .is_some_and(|outcome| outcome.kind == OutcomeKind::Success);
+    let unsaid = if succeeded { KeepSteps::None } else { KeepSteps::Done };
+    command.steps.clone().unwrap_or(unsaid)
 }
 
 fn check(change: &mut Change<'_>) -> Result<(), Rejection> {

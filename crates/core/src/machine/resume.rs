@@ -4,6 +4,8 @@ use super::change::Change;
 use super::context::Context;
 use super::decided::Decided;
 use super::lease::check_text;
+use super::steps;
+use super::suspend::matched;
 use crate::command::signal::{ResumeExecution, ResumeOutcome};
 use crate::error::{Code, Rejection};
 use crate::id::{SignalId, SuspensionId};
@@ -24,9 +26,17 @@ pub(crate) fn resume(change: &mut Change<'_>, by: ResumedBy, detail: Option<Stri
         until: change.now + suspension.resume_delay,
         reason: DelayReason::ResumeDelay,
     };
+    let signals = match suspension.step {
+        // Its step has them.
+        Some(step) => {
+            steps::end_wait(change, step, by);
+            Vec::new()
+        }
+        None => suspension.matched,
+    };
     change.after.resumed = Some(Resumed {
         suspension_id: suspension.id,
-        signals: suspension.matched,
+        signals,
         at: change.now,
         by,
         asked: None,
@@ -81,7 +91,7 @@ pub(crate) fn by_timeout(change: &mut Change<'_>) {
     };
     let signal = timeout_signal(change, suspension.id);
     if let Phase::Suspended(suspension) = &mut change.after.phase {
-        suspension.matched.push(signal.id);
+        matched(suspension, signal.id, None);
     }
     change.draft.create(signal);
     resume(change, ResumedBy::Timeout, None);

@@ -9,14 +9,15 @@ use super::context::Context;
 use super::decided::{ClosedReason, Decided};
 use super::fence::{self, Fenced};
 use super::resume;
+use super::steps::{self, Wait};
 use crate::command::suspend::Suspend;
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
 use crate::id::{SignalId, SuspensionId};
-use crate::name::Category;
+use crate::name::{Category, WaitpointKey};
 use crate::record::{
     CancelSource, Execution, Failure, Happening, LeaseEnd, LeaseOperation, Phase, ResumeCondition, Resumed, ResumedBy,
-    Signal, Suspension, TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
+    Signal, Step, StepSignal, Suspension, TimeoutBehavior, Waitpoint, WaitpointRef, WaitpointUse,
 };
 use crate::time::Timestamp;
 
@@ -43,6 +44,8 @@ pub enum SuspendOutcome {
     AlreadySatisfied {
         /// The signals that counted, in order.
         signals: Vec<SignalId>,
+        /// The place of its step, if it was to be one.
+        step_seq: Option<u64>,
     },
     /// The flow is cancelled, so the execution was cancelled instead.
     Cancelled,
@@ -68,10 +71,18 @@ pub fn suspend(
     if let Some(first) = satisfied_before(&change.after, command)? {
         return Ok(change.finish(first));
     }
+    fence::confirm(&mut change);
+    steps::add(&mut change, &command.steps)?;
+    let step = match command.step.as_ref().map(|key| steps::begin_wait(&mut change, key)) {
+        Some(Ok(Wait::Over(step))) => return Ok(change.finish(waited_before(&step))),
+        Some(Ok(Wait::Begun(step))) => Some(step),
+        Some(Err(refusal)) => return Err(refusal),
+        None => None,
+    };
     let chosen = choose(&change, command, early)?;
     let mut suspension = draw_up(&change, command, &chosen)?;
+    suspension.step = step;
     count_early(&mut suspension, &chosen, early.signals)?;
-    fence::confirm(&mut change);
     if condition::holds(&suspension.condition, &suspension.progress) {
         let asked = asked(command)?;
         return Ok(go_on(change, suspension, chosen, asked));
@@ -112,13 +123,24 @@ fn suspended_before(execution: &Execution, end: LeaseEnd, command: &Suspend) -> 
 /// The first answer, when this suspend was not needed before. It kept the lease and consumed a pending waitpoint that no
 /// other suspend can use, so it is recognised by what it asks for.
 fn satisfied_before(execution: &Execution, command: &Suspend) -> Result<Option<SuspendOutcome>, Rejection> {
-    let Some(last) = execution.resumed.as_ref().filter(|last| last.asked.is_some()) else {
+    // A wait of a handler's is recognised by its step.
+    let unnamed = execution.resumed.as_ref().filter(|_| command.step.is_none());
+    let Some(last) = unnamed.filter(|last| last.asked.is_some()) else {
         return Ok(None);
     };
     let same = last.asked == Some(asked(command)?);
     Ok(same.then(|| SuspendOutcome::AlreadySatisfied {
         signals: last.signals.clone(),
+        step_seq: None,
     }))
+}
+
+/// The answer to a wait that is over.
+fn waited_before(step: &Step) -> SuspendOutcome {
+    SuspendOutcome::AlreadySatisfied {
+        signals: step.signals.iter().map(|counted| counted.signal_id).collect(),
+        step_seq: Some(step.seq),
+    }
 }
 
 /// What a suspend asks for, without what is fresh each time it is sent.
@@ -154,6 +176,7 @@ fn draw_up(change: &Change<'_>, command: &Suspend, chosen: &[Chosen]) -> Result<
             .unwrap_or(default_behavior(&command.resume_condition)),
         resume_delay: command.resume_delay,
         escalated: false,
+        step: None,
     })
 }
 
@@ -210,9 +233,20 @@ fn count_early(suspension: &mut Suspension, chosen: &[Chosen], signals: &[Signal
 pub(crate) fn count(suspension: &mut Suspension, arrival: Arrival<'_>) -> Counted {
     let counted = condition::count(&suspension.condition, &mut suspension.progress, arrival);
     if counted == Counted::Forward {
-        suspension.matched.push(arrival.signal.id);
+        matched(suspension, arrival.signal.id, Some(arrival.waitpoint_key));
     }
     counted
+}
+
+/// Keeps a signal that counted, with where it arrived.
+pub(crate) fn matched(suspension: &mut Suspension, signal_id: SignalId, at: Option<&WaitpointKey>) {
+    suspension.matched.push(signal_id);
+    if let Some(step) = &mut suspension.step {
+        step.signals.push(StepSignal {
+            signal_id,
+            waitpoint_key: at.cloned(),
+        });
+    }
 }
 
 /// The condition holds already: the pending waitpoints close, no others are made, the worker keeps its lease.
@@ -231,19 +265,28 @@ fn go_on(
             });
         }
     }
-    change.after.resumed = Some(Resumed {
-        suspension_id: suspension.id,
-        signals: suspension.matched.clone(),
-        at: change.now,
-        by: ResumedBy::Signals,
-        asked: Some(asked),
-    });
+    let step_seq = suspension.step.as_ref().map(|step| step.seq);
+    change.after.resumed = match suspension.step {
+        // Its step says all of it.
+        Some(step) => {
+            steps::end_wait(&mut change, step, ResumedBy::Signals);
+            None
+        }
+        None => Some(Resumed {
+            suspension_id: suspension.id,
+            signals: suspension.matched.clone(),
+            at: change.now,
+            by: ResumedBy::Signals,
+            asked: Some(asked),
+        }),
+    };
     change.note(
         Happening::Resumed,
         Some("early signals met the condition before it suspended".to_owned()),
     );
     change.finish(SuspendOutcome::AlreadySatisfied {
         signals: suspension.matched,
+        step_seq,
     })
 }
 
@@ -260,6 +303,9 @@ fn wait(mut change: Change<'_>, suspension: Suspension, chosen: Vec<Chosen>) -> 
         suspension_id: suspension.id,
         waitpoints: suspension.waitpoints.clone(),
     };
+    if let Some(step) = &suspension.step {
+        steps::make_room_for(&mut change, step);
+    }
     change.after.resumed = None;
     change.after.phase = Phase::Suspended(suspension);
     change.note(Happening::Suspended, None);

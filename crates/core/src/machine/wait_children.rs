@@ -5,6 +5,7 @@ use super::context::Context;
 use super::decided::{Decided, Nudge};
 use super::fence::{self, Fenced};
 use super::group::{self, Counts, Verdict, verdict};
+use super::steps;
 use crate::command::flow::{WaitChildren, WaitedChildren};
 use crate::error::Rejection;
 use crate::record::{Execution, GateState, Happening, LeaseEnd, LeaseOperation, RecordKey};
@@ -25,6 +26,7 @@ pub fn wait_children(
         return Ok(change.finish(waited_before(&end)));
     }
     fence::confirm(&mut change);
+    steps::add(&mut change, &command.steps)?;
     match stand(&change, counts) {
         Verdict::Satisfied => {
             group::want_siblings_cancelled(&mut change, counts);

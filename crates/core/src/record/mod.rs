@@ -48,7 +48,7 @@ pub use step::{Forgotten, Journal, Step, StepKind, StepSignal, StepState};
 pub use stored::{Carried, Stored};
 pub use suspension::{
     Distinct, Matcher, NodeProgress, ReasonCode, ResumeCondition, Resumed, ResumedBy, Suspension, TimeoutBehavior,
-    WaitpointRef,
+    WaitStep, WaitpointRef,
 };
 pub use waitpoint::{PendingWaitpoint, Signal, SignalEffect, SignalKeyRecord, Waitpoint, WaitpointUse};
 pub use worker::{Drain, Incarnation, Lane, Worker};

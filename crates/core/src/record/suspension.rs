@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::is_default;
+use super::{StepSignal, is_default};
 use crate::digest::Digest;
 use crate::id::{SignalId, SuspensionId, WaitpointId};
-use crate::name::{SignalName, WaitpointKey};
+use crate::name::{SignalName, StepKey, WaitpointKey};
 use crate::time::{Duration, Timestamp};
 
 /// An open suspension.
@@ -42,6 +42,22 @@ pub struct Suspension {
     /// The timeout passed and a person was called.
     #[serde(default, skip_serializing_if = "is_default")]
     pub escalated: bool,
+    /// The handler's wait that it is; absent: it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<WaitStep>,
+}
+
+/// A wait of a handler that is not over: what its step will say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitStep {
+    /// The worker's name for it.
+    pub key: StepKey,
+    /// Its place among the steps.
+    pub seq: u64,
+    /// The signals that counted so far, in the order they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<StepSignal>,
 }
 
 /// A waitpoint as its suspension knows it: all that its token vouches for.

@@ -33,7 +33,8 @@ fn bytes_travel_in_three_fields_and_a_fence_between_the_others() {
             "attempt_id",
             "result",
             "result_base64",
-            "result_type"
+            "result_type",
+            "steps"
         ])
     );
     assert_eq!(

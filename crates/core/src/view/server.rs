@@ -30,6 +30,10 @@ pub struct ServerInfo {
 pub struct ServerLimits {
     /// Largest input or result.
     pub payload_bytes: usize,
+    /// Steps that one execution may have recorded.
+    pub steps: u64,
+    /// Bytes that the steps of one execution may leave together.
+    pub step_output_bytes: u64,
     /// Largest payload of a signal.
     pub signal_payload_bytes: usize,
     /// Largest frame.

@@ -170,7 +170,11 @@ pub(crate) fn end_member(world: &mut World, id: ExecutionId, how: Upstream) -> R
     };
     let fence = Some(lease.fence(attempt.id));
     if how == Upstream::Succeeded {
-        let command = Complete { fence, result: None };
+        let command = Complete {
+            fence,
+            result: None,
+            ..Complete::default()
+        };
         world.decide(id, |execution, context| lease::complete(execution, &command, context))?;
     } else {
         let command = Fail {
@@ -178,6 +182,7 @@ pub(crate) fn end_member(world: &mut World, id: ExecutionId, how: Upstream) -> R
             reason: "broken".to_owned(),
             category: "permanent".parse()?,
             retry_after: None,
+            steps: Vec::new(),
         };
         world.decide(id, |execution, context| fail::fail(execution, &command, context))?;
     }

@@ -168,7 +168,10 @@ impl Scene {
     // --- leaving the lease ---------------------------------------------------------------------------------------
 
     pub(crate) fn release(&mut self) -> Result<(), Rejection> {
-        let command = Release { fence: self.fence };
+        let command = Release {
+            fence: self.fence,
+            ..Release::default()
+        };
         self.apply(|execution, context| lease::release(execution, &command, context))?;
         Ok(())
     }
@@ -179,6 +182,7 @@ impl Scene {
             reason: "broken".to_owned(),
             category: "transient".parse()?,
             retry_after: None,
+            steps: Vec::new(),
         };
         self.apply(|execution, context| fail::fail(execution, &command, context))?;
         Ok(())
@@ -202,6 +206,8 @@ impl Scene {
             resume_delay: Duration::ZERO,
             idempotency_key: None,
             suspension_id: None,
+            step: None,
+            steps: Vec::new(),
         })
     }
 

@@ -376,6 +376,7 @@ fn completed(premise: Premise) -> Result<Scene, Rejection> {
     let command = Complete {
         fence: scene.fence,
         result: None,
+        ..Complete::default()
     };
     scene.apply(|execution, context| lease::complete(execution, &command, context))?;
     Ok(scene)

@@ -19,6 +19,7 @@ const PROMISED: &str = "
     get_history                 GET     /executions/{}/history                          reader
     list_attempts               GET     /executions/{}/attempts                         reader
     read_steps                  GET     /executions/{}/steps                            reader+
+    get_step_output             GET     /executions/{}/steps/{}/output                  submitter+
     list_signals                GET     /executions/{}/signals                          submitter+
     explain                     GET     /executions/{}/explain                          reader
     get_tags                    GET     /executions/{}/tags                             reader

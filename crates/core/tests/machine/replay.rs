@@ -71,6 +71,7 @@ fn a_repeated_request_replays_once() {
     store.run(member, End::Badly);
     let command = ReplayExecution {
         request_id: Some(RequestId::parse("once").unwrap()),
+        ..ReplayExecution::default()
     };
     let decided = store.replayed(member, &command).unwrap();
     assert_eq!(store.land(decided), Replayed::Now);
@@ -141,11 +142,12 @@ fn replayed_after_an_hour(command: &CreateExecution) -> ff_core::record::Executi
     let past = Past {
         archived: false,
         has_failed_edges: false,
+        steps: Vec::new(),
     };
     let decided = replay::replay(
         &store.execution(id(1)),
         &ReplayExecution::default(),
-        past,
+        &past,
         &context(&store),
     )
     .unwrap();
@@ -370,7 +372,11 @@ fn a_call_under_the_old_lease_still_learns_how_it_ended() {
     store.land(decided);
     store.pump();
     store.replay(member);
-    let command = ff_core::command::lease::Complete { fence, result: None };
+    let command = ff_core::command::lease::Complete {
+        fence,
+        result: None,
+        ..Default::default()
+    };
     let again = lease::complete(&store.execution(member), &command, &store.context()).unwrap();
     assert_eq!(again.outcome, ff_core::command::lease::Completed::Already);
 }

@@ -130,10 +130,29 @@ fn no_refusal_shows_the_fence_it_refuses() {
                 )
             })
             .err(),
-            case.act(|execution, context| lease::release(execution, &Release { fence }, context))
-                .err(),
-            case.act(|execution, context| lease::complete(execution, &Complete { fence, result: None }, context))
-                .err(),
+            case.act(|execution, context| {
+                lease::release(
+                    execution,
+                    &Release {
+                        fence,
+                        ..Release::default()
+                    },
+                    context,
+                )
+            })
+            .err(),
+            case.act(|execution, context| {
+                lease::complete(
+                    execution,
+                    &Complete {
+                        fence,
+                        result: None,
+                        ..Complete::default()
+                    },
+                    context,
+                )
+            })
+            .err(),
             case.act(|execution, context| fail::fail(execution, &failing(fence), context))
                 .err(),
         ];
@@ -148,6 +167,7 @@ fn failing(fence: Option<ff_core::record::Fence>) -> Fail {
         reason: "it broke".to_owned(),
         category: "transient".parse().unwrap(),
         retry_after: None,
+        steps: Vec::new(),
     }
 }
 

@@ -269,7 +269,10 @@ fn early_signals_count_in_the_order_they_came() {
     command.waitpoints.extend(case.suspend_on("q", condition).waitpoints);
     assert_eq!(
         case.suspend(&command),
-        Ok(SuspendOutcome::AlreadySatisfied { signals: sent })
+        Ok(SuspendOutcome::AlreadySatisfied {
+            signals: sent,
+            step_seq: None,
+        })
     );
 }
 
@@ -293,7 +296,8 @@ fn a_condition_met_early_keeps_the_lease_and_closes_what_was_used() {
     assert_eq!(
         outcome,
         SuspendOutcome::AlreadySatisfied {
-            signals: signals.clone()
+            signals: signals.clone(),
+            step_seq: None,
         }
     );
     assert_eq!(Some(case.fence()), command.fence);

@@ -1,12 +1,12 @@
 //! replay_execution.
 
-use ff_backend::load::{Load, Snapshot};
+use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::replay::{self, Past};
-use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey};
+use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey, Step};
 
 use crate::engine::Engine;
 use crate::ops::flows::outbound;
@@ -23,7 +23,7 @@ pub(crate) async fn replay_execution(engine: &Engine, command: On<ExecutionId, R
         let mut snapshot = locked.look(load).await?;
         let execution = engine.visible(&snapshot, id)?.clone();
         let past = past_of(engine, &execution, &mut snapshot).await?;
-        let decided = replay::replay(&execution, &command, past, &engine.context_of(&snapshot, &execution))?;
+        let decided = replay::replay(&execution, &command, &past, &engine.context_of(&snapshot, &execution))?;
         Ok(Decision::Commit(snapshot, decided))
     };
     locked.transact(decide).await
@@ -45,7 +45,29 @@ async fn past_of(engine: &Engine, execution: &Execution, snapshot: &mut Snapshot
     Ok(Past {
         archived,
         has_failed_edges,
+        steps: all_steps(engine, execution).await?,
     })
+}
+
+/// Everything that was ever recorded of what its handler did, without outputs.
+async fn all_steps(engine: &Engine, execution: &Execution) -> Result<Vec<Step>> {
+    let (id, mut steps) = (execution.id, Vec::new());
+    let mut from_seq = 0;
+    while from_seq < execution.steps.next_seq {
+        let asked = LoadSteps {
+            execution_id: id,
+            from_seq,
+            limit: PAGE_MAX,
+            output_bytes: 0,
+        };
+        let load = Load::records(id.partition(), []).with_steps([asked]);
+        let page = engine.store().load(load).await?;
+        let found = page.steps(id);
+        let Some(last) = found.last() else { break };
+        from_seq = last.seq + 1;
+        steps.extend(found.into_iter().cloned());
+    }
+    Ok(steps)
 }
 
 /// Whether an edge out of an execution has failed. Where there are too many to tell at once it says yes: then the

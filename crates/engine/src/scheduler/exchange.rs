@@ -1,7 +1,7 @@
 //! exchange: the one call of a remote worker's loop.
 //!
-//! What is reported about one execution is applied in the order in which a worker means it: the lease is renewed, output and
-//! usage arrive, then it is finished. Reports about different executions are applied at the same time.
+//! What is reported about one execution is applied in the order in which a worker means it: the lease is renewed, steps, output
+//! and usage arrive, then it is finished. Reports about different executions are applied at the same time.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use ff_core::command::budget::Reported;
 use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, FinishedOutcome, RenewedLease, Task, Want};
 use ff_core::command::flow::WaitedChildren;
 use ff_core::command::lease::{Renew, ReportUsage};
+use ff_core::command::steps::{RecordSteps, RecordedSteps};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::command::worker::WorkerLoad;
@@ -18,7 +19,7 @@ use ff_core::id::ExecutionId;
 use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::machine::worker::check_load;
 use ff_core::time::Duration;
-use futures::future::{join, join_all};
+use futures::future::{join_all, join3};
 
 use super::claim::{check_wait, check_want, claim_checked, drain_of, note_worker};
 use crate::directory::check_claimant;
@@ -32,6 +33,7 @@ type Indexed<T> = (usize, T);
 #[derive(Default)]
 struct Reports {
     renew: Vec<Indexed<Renew>>,
+    steps: Vec<Indexed<RecordSteps>>,
     frames: Vec<Indexed<AppendFrame>>,
     usage: Vec<Indexed<ReportUsage>>,
     finished: Vec<Indexed<Finish>>,
@@ -41,6 +43,7 @@ struct Reports {
 struct Answers {
     results: Vec<Indexed<Result<FinishedOutcome>>>,
     renewed: Vec<Indexed<RenewedLease>>,
+    steps: Vec<Indexed<Result<RecordedSteps>>>,
     frames: Vec<Indexed<Result<AppendedFrame>>>,
     usage: Vec<Indexed<Result<Reported>>>,
 }
@@ -110,6 +113,13 @@ async fn apply_reports(engine: &Engine, id: ExecutionId, reports: Reports) -> An
     for (index, renew) in reports.renew {
         answers.renewed.push((index, renew_one(engine, id, renew).await));
     }
+    let steps = async {
+        let mut answers = Vec::new();
+        for (index, steps) in reports.steps {
+            answers.push((index, work::record_steps(engine, On::new(id, steps)).await));
+        }
+        answers
+    };
     let frames = async {
         let mut answers = Vec::new();
         for (index, frame) in reports.frames {
@@ -124,7 +134,7 @@ async fn apply_reports(engine: &Engine, id: ExecutionId, reports: Reports) -> An
         }
         answers
     };
-    (answers.frames, answers.usage) = join(frames, usage).await;
+    (answers.steps, answers.frames, answers.usage) = join3(steps, frames, usage).await;
     for (index, finished) in reports.finished {
         answers.results.push((index, finish_one(engine, id, finished).await));
     }
@@ -165,7 +175,8 @@ async fn finish_one(engine: &Engine, id: ExecutionId, how: Finish) -> Result<Fin
 }
 
 fn check_size(command: &Exchange) -> Result<()> {
-    let items = command.finished.len() + command.renew.len() + command.frames.len() + command.usage.len();
+    let reports = command.renew.len() + command.steps.len() + command.frames.len() + command.usage.len();
+    let items = command.finished.len() + reports;
     if items > BATCH_ITEMS_MAX {
         return Err(Code::BatchTooLarge.because(format!("{items} items in one exchange, more than {BATCH_ITEMS_MAX}")));
     }
@@ -177,6 +188,9 @@ fn by_execution(command: Exchange) -> (BTreeMap<ExecutionId, Reports>, Option<Cl
     let mut reports: BTreeMap<ExecutionId, Reports> = BTreeMap::new();
     for (index, On { id, command }) in command.renew.into_iter().enumerate() {
         reports.entry(id).or_default().renew.push((index, command));
+    }
+    for (index, On { id, command }) in command.steps.into_iter().enumerate() {
+        reports.entry(id).or_default().steps.push((index, command));
     }
     for (index, On { id, command }) in command.frames.into_iter().enumerate() {
         reports.entry(id).or_default().frames.push((index, command));
@@ -204,11 +218,19 @@ fn nothing_urgent(exchanged: &Exchanged) -> bool {
     let kept = |renewed: &RenewedLease| renewed.expires_at.is_ok() && renewed.stop_requested.is_none();
     exchanged.results.iter().all(is_not_urgent)
         && exchanged.renewed.iter().all(kept)
+        && exchanged.steps.iter().all(is_recorded_quietly)
         && exchanged.frames.iter().all(Result::is_ok)
         && exchanged
             .usage
             .iter()
             .all(|reported| matches!(reported, Ok(reported) if !matches!(reported, Reported::HardBreach { .. })))
+}
+
+fn is_recorded_quietly(recorded: &Result<RecordedSteps>) -> bool {
+    let is_quiet = |recorded: &RecordedSteps| {
+        recorded.stop_requested.is_none() && !recorded.budgets.iter().any(|standing| standing.closed)
+    };
+    recorded.as_ref().is_ok_and(is_quiet)
 }
 
 const fn is_not_urgent(result: &Result<FinishedOutcome>) -> bool {
@@ -229,6 +251,7 @@ impl Answers {
     fn add(&mut self, other: Answers) {
         self.results.extend(other.results);
         self.renewed.extend(other.renewed);
+        self.steps.extend(other.steps);
         self.frames.extend(other.frames);
         self.usage.extend(other.usage);
     }
@@ -238,6 +261,7 @@ impl Answers {
         Exchanged {
             results: in_order(self.results),
             renewed: in_order(self.renewed),
+            steps: in_order(self.steps),
             frames: in_order(self.frames),
             usage: in_order(self.usage),
             tasks: Vec::new(),

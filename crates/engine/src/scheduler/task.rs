@@ -1,13 +1,21 @@
 //! A leased execution with all a worker needs to run it.
 
+use ff_backend::load::Load;
 use ff_core::command::claim::Task;
+use ff_core::command::steps::TaskJournal;
 use ff_core::fabric::Result;
-use futures::future::try_join;
+use ff_core::limits::PAGE_MAX;
+use ff_core::record::Execution;
+use futures::future::try_join3;
 
 use super::cycle::Handed;
 use super::{inputs, resumed};
 use crate::engine::Engine;
 use crate::fault::internal;
+use crate::journal::{self, Ask};
+
+/// Bytes of steps a task brings; its worker reads the rest.
+const JOURNAL_BYTES_MAX: u64 = 512 * 1024;
 
 /// The task of a leased execution. Most need no further read; those of one round share theirs.
 pub(super) async fn assemble(engine: &Engine, handed: Handed) -> Result<Task> {
@@ -17,7 +25,12 @@ pub(super) async fn assemble(engine: &Engine, handed: Handed) -> Result<Task> {
     let (Some(lease), Some(attempt)) = (execution.lease(), &execution.attempt) else {
         return Err(internal("a task was asked for of an execution that has no lease"));
     };
-    let (inputs, resumed) = try_join(inputs::read(engine, &execution), resumed::read(engine, &execution)).await?;
+    let (inputs, resumed, journal) = try_join3(
+        inputs::read(engine, &execution),
+        resumed::read(engine, &execution),
+        read_journal(engine, &execution),
+    )
+    .await?;
     let definition = &execution.definition;
     Ok(Task {
         execution_id: execution.id,
@@ -36,6 +49,28 @@ pub(super) async fn assemble(engine: &Engine, handed: Handed) -> Result<Task> {
         deadline_at: execution.deadline_at,
         tier: definition.policy.tier(attempt.tier).cloned(),
         resumed,
+        journal,
         now,
     })
+}
+
+/// What was done already; nothing is read of an execution that has recorded nothing.
+async fn read_journal(engine: &Engine, execution: &Execution) -> Result<Option<TaskJournal>> {
+    let known = &execution.steps;
+    if known.count == 0 {
+        return Ok(None);
+    }
+    let ask = Ask {
+        from_seq: 0,
+        limit: PAGE_MAX,
+        output_bytes: Some(JOURNAL_BYTES_MAX),
+    };
+    let load = Load::records(execution.id.partition(), []).with_steps([journal::load_for(execution.id, ask)]);
+    let steps = journal::read(engine, execution, engine.store().load(load).await?, ask).await?;
+    Ok(Some(TaskJournal {
+        count: known.count,
+        bytes: known.bytes,
+        steps: steps.items,
+        next: steps.next,
+    }))
 }

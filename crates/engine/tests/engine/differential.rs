@@ -164,7 +164,14 @@ impl Side {
                     let result = Some(Payload::json(&json!(1)));
                     told(
                         engine
-                            .complete(On::new(task.execution_id, Complete { fence, result }))
+                            .complete(On::new(
+                                task.execution_id,
+                                Complete {
+                                    fence,
+                                    result,
+                                    ..Complete::default()
+                                },
+                            ))
                             .await,
                     )
                 }
@@ -177,6 +184,7 @@ impl Side {
                         reason: "it broke".to_owned(),
                         category: Category::parse("transient").unwrap(),
                         retry_after: None,
+                        steps: Vec::new(),
                     };
                     kind(engine.fail(On::new(task.execution_id, fail)).await)
                 }
@@ -185,7 +193,17 @@ impl Side {
             Step::Release(at) => match task(at) {
                 Some(task) => {
                     let fence = Some(task.fence);
-                    told(engine.release(On::new(task.execution_id, Release { fence })).await)
+                    told(
+                        engine
+                            .release(On::new(
+                                task.execution_id,
+                                Release {
+                                    fence,
+                                    ..Release::default()
+                                },
+                            ))
+                            .await,
+                    )
                 }
                 None => nothing(),
             },
@@ -194,6 +212,8 @@ impl Side {
                     let delay = DelayUntil {
                         fence: Some(task.fence),
                         until: task.now + Duration::from_secs(3_600),
+                        step: None,
+                        steps: Vec::new(),
                     };
                     told(engine.delay(On::new(task.execution_id, delay)).await)
                 }
@@ -251,11 +271,7 @@ impl Side {
                 None => nothing(),
             },
             Step::Replay(at) => match execution(at) {
-                Some(id) => told(
-                    engine
-                        .replay_execution(On::new(id, ReplayExecution { request_id: None }))
-                        .await,
-                ),
+                Some(id) => told(engine.replay_execution(On::new(id, ReplayExecution::default())).await),
                 None => nothing(),
             },
             Step::CancelFlow(at, policy) => match self.flows.get(at % self.flows.len().max(1)) {

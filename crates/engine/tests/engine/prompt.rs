@@ -71,6 +71,7 @@ impl Running {
         let complete = Complete {
             fence: Some(task.fence),
             result: None,
+            ..Complete::default()
         };
         self.engine
             .complete(On::new(task.execution_id, complete))
@@ -170,6 +171,8 @@ async fn a_signal_resumes_on_a_waiting_worker_in_under_five_milliseconds() {
             resume_delay: Duration::ZERO,
             idempotency_key: None,
             suspension_id: None,
+            step: None,
+            steps: Vec::new(),
         };
         let suspended = running
             .engine

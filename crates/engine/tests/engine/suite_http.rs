@@ -137,6 +137,7 @@ mod submit_and_wait {
         Finish::Complete(Complete {
             fence: Some(task.fence),
             result,
+            ..Complete::default()
         })
     }
 
@@ -159,6 +160,7 @@ mod submit_and_wait {
                 reason: "no paper".to_owned(),
                 category: Category::parse("permanent").unwrap(),
                 retry_after: None,
+                steps: Vec::new(),
             })
         };
         let refused = ended(fail).await.unwrap_err();

@@ -63,6 +63,7 @@ impl World {
         let tasks = engine.claim(claim(1, 1)).await.unwrap();
         let release = Release {
             fence: Some(tasks[0].fence),
+            ..Release::default()
         };
         engine.release(On { id, command: release }).await.unwrap();
         self.add_by_hand(id, &["", "/attempt"]).await;

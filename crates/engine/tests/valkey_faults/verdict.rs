@@ -216,6 +216,7 @@ impl<'a> Verdict<'a> {
             let command = Complete {
                 fence: Some(run.fence),
                 result: None,
+                ..Complete::default()
             };
             let command = On::new(run.id, command);
             let (answer, _) = insist(self.ledger, || self.engine.complete(command.clone())).await;

@@ -127,6 +127,7 @@ impl Worker {
         let command = Complete {
             fence: Some(held.task.fence),
             result: None,
+            ..Complete::default()
         };
         let command = On::new(held.task.execution_id, command);
         let (answer, span) = insist(&self.ledger, || self.engine.complete(command.clone())).await;
@@ -159,6 +160,7 @@ impl Worker {
     async fn give_back(&self, held: &Held) {
         let command = Release {
             fence: Some(held.task.fence),
+            ..Release::default()
         };
         let command = On::new(held.task.execution_id, command);
         let (answer, span) = insist(&self.ledger, || self.engine.release(command.clone())).await;

@@ -3,12 +3,14 @@
 mod flows;
 mod limits;
 mod signals;
+mod steps;
 mod streams;
 mod workers;
 
 pub(crate) use flows::{Graph, dependency, edge, flow_definition, graph, graph_member, into_flow};
 pub(crate) use limits::{budget_of, deltas, limited, quota_of, tokens, under, usage};
 pub(crate) use signals::{accepted, issued, key, signal, single, waiting, waiting_for};
+pub(crate) use steps::{brought, done, named, step_key};
 pub(crate) use streams::{attempt, frame};
 pub(crate) use workers::{WORKER, claim, holding, instance, registration};
 
@@ -21,6 +23,7 @@ use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::{CancelExecution, Cancelled, Changed, HoldExecution};
 use ff_core::command::page::{ListOf, PageRequest};
+use ff_core::command::steps::KeepSteps;
 use ff_core::command::submit::{CreateExecution, Created, LaneState};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On, Result};
@@ -175,7 +178,19 @@ impl<'h> Scene<'h> {
 
     /// An operator replays, and the follow-up work is done.
     pub(crate) async fn replay(&self, id: ExecutionId) -> Result<Replayed> {
-        let command = ReplayExecution { request_id: None };
+        self.replay_with(id, ReplayExecution::default()).await
+    }
+
+    /// An operator replays, and keeps these steps.
+    pub(crate) async fn replay_keeping(&self, id: ExecutionId, steps: KeepSteps) -> Result<Replayed> {
+        let command = ReplayExecution {
+            steps: Some(steps),
+            ..ReplayExecution::default()
+        };
+        self.replay_with(id, command).await
+    }
+
+    async fn replay_with(&self, id: ExecutionId, command: ReplayExecution) -> Result<Replayed> {
         let replayed = self.fabric.replay_execution(On::new(id, command)).await;
         self.settle().await;
         replayed

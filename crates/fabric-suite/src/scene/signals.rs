@@ -134,6 +134,8 @@ pub(crate) fn waiting_for(task: &Task, waitpoints: &[&str], resume_condition: Re
         resume_delay: Duration::ZERO,
         idempotency_key: None,
         suspension_id: None,
+        step: None,
+        steps: Vec::new(),
     }
 }
 

@@ -106,6 +106,7 @@ impl Scene<'_> {
         let command = Complete {
             fence: Some(task.fence),
             result: Some(Payload::json(&json!({ "done": true }))),
+            ..Complete::default()
         };
         self.fabric.complete(On::new(task.execution_id, command)).await
     }
@@ -132,6 +133,7 @@ impl Scene<'_> {
             reason: "it broke".to_owned(),
             category: Category::parse(category).unwrap(),
             retry_after,
+            steps: Vec::new(),
         };
         self.fabric.fail(On::new(task.execution_id, command)).await
     }
@@ -145,7 +147,15 @@ impl Scene<'_> {
     /// Gives a task back.
     pub(crate) async fn release(&self, task: &Task) -> Result<LetGo> {
         let fence = Some(task.fence);
-        self.fabric.release(On::new(task.execution_id, Release { fence })).await
+        self.fabric
+            .release(On::new(
+                task.execution_id,
+                Release {
+                    fence,
+                    ..Release::default()
+                },
+            ))
+            .await
     }
 
     /// An operator takes the lease away.

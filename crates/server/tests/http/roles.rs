@@ -30,7 +30,7 @@ const PROMISED: &[(&str, &str)] = &[
         "submitter",
         "create_execution create_executions submit set_tags cancel_execution create_flow create_flow_graph add_execution_to_flow
          stage_dependency_edge apply_dependency_to_child open_flow cancel_flow set_edge_group_policy set_flow_tags
-         get_input get_result list_signals read_stream tail_stream follow_stream read_summary",
+         get_input get_result get_step_output list_signals read_stream tail_stream follow_stream read_summary",
     ),
     (
         "operator",

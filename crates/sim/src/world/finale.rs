@@ -186,6 +186,7 @@ impl Finale {
                 let command = Complete {
                     fence: Some(task.fence),
                     result: None,
+                    ..Complete::default()
                 };
                 call!(self.actor, complete, On::new(task.execution_id, command)).await;
             }

@@ -88,7 +88,15 @@ impl Hand {
                 .lease()
                 .map(|lease| lease.fence(execution.attempt.as_ref().unwrap().id));
             self.executor.sleep(Time::from_millis(self.luck.below(6_000))).await;
-            self.complete(execution.id, Complete { fence, result: None }).await;
+            self.complete(
+                execution.id,
+                Complete {
+                    fence,
+                    result: None,
+                    ..Complete::default()
+                },
+            )
+            .await;
         }
     }
 

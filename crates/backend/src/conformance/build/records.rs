@@ -413,6 +413,7 @@ fn suspension(store: &Store<'_>) -> Suspension {
         timeout_behavior: TimeoutBehavior::Escalate,
         resume_delay: Duration::from_millis(16),
         escalated: true,
+        step: None,
     }
 }
 

@@ -154,12 +154,14 @@ impl Held {
             Ending::Complete(result) => Finish::Complete(Complete {
                 fence: None,
                 result: Some(Payload::json(result)),
+                ..Complete::default()
             }),
             Ending::Fail => Finish::Fail(Fail {
                 fence: None,
                 reason: "the first attempt fails".to_owned(),
                 category: Category::parse("transient").unwrap(),
                 retry_after: None,
+                steps: Vec::new(),
             }),
             Ending::Suspend => Finish::Suspend(Box::new(for_an_answer())),
             Ending::Release => Finish::Release(Release::default()),
@@ -262,5 +264,7 @@ fn for_an_answer() -> Suspend {
         resume_delay: ff_core::time::Duration::ZERO,
         idempotency_key: None,
         suspension_id: None,
+        step: None,
+        steps: Vec::new(),
     }
 }

@@ -151,6 +151,7 @@ impl Worker {
             load: WorkerLoad::default(),
             wait: WAIT,
             request_id: None,
+            steps: Vec::new(),
         }
     }
 

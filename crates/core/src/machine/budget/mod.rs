@@ -16,4 +16,4 @@ pub use define::{create, delete, not_found, reset, update_limits};
 pub use due::{BudgetWork, Stop, advance, due_at, forget_blocked, mark_blocked, stopped, withdrawn};
 pub use report::{Remember, UsageReport};
 pub use spend::{Report, report_usage};
-pub use view::{get, view};
+pub use view::{Found, get, standing, view};

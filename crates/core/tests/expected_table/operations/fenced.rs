@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
 use ff_core::command::lease::{Complete, DelayUntil, Fail, Failed, LetGo, Release, Renew, ReportUsage, UpdateProgress};
 use ff_core::command::operator::CancelExecution;
+use ff_core::command::steps::ProgressNote;
 use ff_core::command::suspend::Suspend;
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::Rejection;
@@ -97,7 +98,10 @@ pub(super) fn renew(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, R
 }
 
 pub(super) fn release(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
-    let command = Release { fence };
+    let command = Release {
+        fence,
+        ..Release::default()
+    };
     let let_go = scene.apply(|execution, context| lease::release(execution, &command, context))?;
     Ok(scene.accepted(word_of(let_go, "released")))
 }
@@ -112,15 +116,21 @@ const fn word_of(let_go: LetGo, asked: &'static str) -> &'static str {
 pub(super) fn update_progress(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
     let command = UpdateProgress {
         fence,
-        pct: Some(50),
-        message: None,
+        progress: ProgressNote {
+            pct: Some(50),
+            message: None,
+        },
     };
     scene.apply(|execution, context| lease::update_progress(execution, &command, context))?;
     Ok(scene.accepted("updated"))
 }
 
 pub(super) fn complete(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
-    let command = Complete { fence, result: None };
+    let command = Complete {
+        fence,
+        result: None,
+        ..Complete::default()
+    };
     scene.apply(|execution, context| lease::complete(execution, &command, context))?;
     Ok(scene.accepted("completed"))
 }
@@ -139,6 +149,7 @@ fn fail_as(scene: &mut Scene, fence: Option<Fence>, category: &str) -> Result<An
         reason: "broken".to_owned(),
         category: category.parse()?,
         retry_after: None,
+        steps: Vec::new(),
     };
     let failed = scene.apply(|execution, context| machine_fail::fail(execution, &command, context))?;
     Ok(scene.accepted(match failed {
@@ -152,13 +163,18 @@ pub(super) fn delay(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, R
     let command = DelayUntil {
         fence,
         until: scene.world.now + Duration::from_secs(10),
+        step: None,
+        steps: Vec::new(),
     };
     let let_go = scene.apply(|execution, context| lease::delay(execution, &command, context))?;
     Ok(scene.accepted(word_of(let_go, "delayed")))
 }
 
 pub(super) fn wait_children(scene: &mut Scene, fence: Option<Fence>) -> Result<Answer, Rejection> {
-    let command = WaitChildren { fence };
+    let command = WaitChildren {
+        fence,
+        ..WaitChildren::default()
+    };
     let counts = flows::group_counts(&scene.world, scene.id);
     let waited =
         scene.apply(|execution, context| machine_wait::wait_children(execution, &command, &counts, context))?;

@@ -80,6 +80,7 @@ fn cancelled_twice() -> Vec<Trial> {
 pub(super) fn replay_execution(scene: &mut Scene) -> Result<Answer, Rejection> {
     let command = ReplayExecution {
         request_id: Some("request".parse()?),
+        ..ReplayExecution::default()
     };
     let execution = scene.execution()?;
     let around = |edge: &ff_core::record::Edge| edge.upstream == scene.id || edge.downstream == scene.id;
@@ -95,8 +96,9 @@ pub(super) fn replay_execution(scene: &mut Scene) -> Result<Answer, Rejection> {
             .edges()
             .iter()
             .any(|edge| around(edge) && edge.state == EdgeState::Failed),
+        steps: Vec::new(),
     };
-    scene.apply(|execution, context| replay::replay(execution, &command, past, context))?;
+    scene.apply(|execution, context| replay::replay(execution, &command, &past, context))?;
     pump::pump(&mut scene.world)?;
     Ok(scene.accepted("replayed"))
 }

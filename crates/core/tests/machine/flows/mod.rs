@@ -205,13 +205,23 @@ impl Store {
     pub(crate) fn ended(&self, id: ExecutionId, end: End) -> Answer<()> {
         let (execution, context, fence) = (self.execution(id), self.context(), self.fence(id));
         match end {
-            End::Well => Ok(lease::complete(&execution, &Complete { fence, result: None }, &context)?.map(|_| ())),
+            End::Well => Ok(lease::complete(
+                &execution,
+                &Complete {
+                    fence,
+                    result: None,
+                    ..Complete::default()
+                },
+                &context,
+            )?
+            .map(|_| ())),
             End::Badly => {
                 let command = Fail {
                     fence,
                     reason: "broken".to_owned(),
                     category: Category::permanent(),
                     retry_after: None,
+                    steps: Vec::new(),
                 };
                 Ok(fail::fail(&execution, &command, &context)?.map(|_| ()))
             }
@@ -219,12 +229,18 @@ impl Store {
     }
 
     pub(crate) fn released(&self, id: ExecutionId) -> Answer<()> {
-        let command = Release { fence: self.fence(id) };
+        let command = Release {
+            fence: self.fence(id),
+            ..Release::default()
+        };
         Ok(lease::release(&self.execution(id), &command, &self.context())?.map(|_| ()))
     }
 
     pub(crate) fn waited(&self, id: ExecutionId, fence: Option<Fence>) -> Answer<WaitedChildren> {
-        let command = WaitChildren { fence };
+        let command = WaitChildren {
+            fence,
+            ..WaitChildren::default()
+        };
         wait_children::wait_children(&self.execution(id), &command, &self.group_counts(id), &self.context())
     }
 
@@ -243,8 +259,9 @@ impl Store {
         let past = Past {
             archived: execution.attempt.as_ref().is_some_and(archived),
             has_failed_edges: self.edges_from(id).iter().chain(&self.edges_into(id)).any(failed),
+            steps: Vec::new(),
         };
-        replay::replay(&execution, command, past, &self.context())
+        replay::replay(&execution, command, &past, &self.context())
     }
 
     pub(crate) fn flow_cancelled(&self, policy: CancelFlowPolicy) -> Answer<ff_core::command::flow::FlowCancelled> {

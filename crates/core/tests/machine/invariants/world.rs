@@ -382,16 +382,35 @@ impl World {
                 context,
             )?
             .map(|_| ()),
-            Work::Release => lease::release(execution, &Release { fence }, context)?.map(|_| ()),
+            Work::Release => lease::release(
+                execution,
+                &Release {
+                    fence,
+                    ..Release::default()
+                },
+                context,
+            )?
+            .map(|_| ()),
             Work::Progress => {
                 let command = UpdateProgress {
                     fence,
-                    pct: Some(50),
-                    message: None,
+                    progress: ff_core::command::steps::ProgressNote {
+                        pct: Some(50),
+                        message: None,
+                    },
                 };
                 lease::update_progress(execution, &command, context)?.map(none)
             }
-            Work::Complete => lease::complete(execution, &Complete { fence, result: None }, context)?.map(|_| ()),
+            Work::Complete => lease::complete(
+                execution,
+                &Complete {
+                    fence,
+                    result: None,
+                    ..Complete::default()
+                },
+                context,
+            )?
+            .map(|_| ()),
             Work::Fail(category) => {
                 let category = Category::parse(category).unwrap();
                 let command = Fail {
@@ -399,12 +418,23 @@ impl World {
                     reason: "broken".to_owned(),
                     category,
                     retry_after: None,
+                    steps: Vec::new(),
                 };
                 fail::fail(execution, &command, context)?.map(|_| ())
             }
             Work::Delay(millis) => {
                 let until = self.now + Duration::from_millis(*millis);
-                lease::delay(execution, &DelayUntil { fence, until }, context)?.map(|_| ())
+                lease::delay(
+                    execution,
+                    &DelayUntil {
+                        fence,
+                        until,
+                        step: None,
+                        steps: Vec::new(),
+                    },
+                    context,
+                )?
+                .map(|_| ())
             }
             Work::Usage => {
                 let command = ReportUsage {
@@ -454,6 +484,8 @@ impl World {
             },
             idempotency_key: None,
             suspension_id: None,
+            step: None,
+            steps: Vec::new(),
         }
     }
 

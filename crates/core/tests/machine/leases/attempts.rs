@@ -117,9 +117,10 @@ fn a_replay_archives_the_attempt_that_ended_once() {
         let past = Past {
             archived,
             has_failed_edges: false,
+            steps: Vec::new(),
         };
-        let command = ReplayExecution { request_id: None };
-        case.act(|execution, context| replay(execution, &command, past, context))
+        let command = ReplayExecution::default();
+        case.act(|execution, context| replay(execution, &command, &past, context))
             .unwrap();
         assert_eq!(is_archived(&case), !archived);
     }
@@ -136,9 +137,10 @@ fn a_replay_that_finds_a_timed_out_and_expired_execution_archives_its_attempt_on
     let past = Past {
         archived: false,
         has_failed_edges: false,
+        steps: Vec::new(),
     };
-    let command = ReplayExecution { request_id: None };
-    case.act(|execution, context| replay(execution, &command, past, context))
+    let command = ReplayExecution::default();
+    case.act(|execution, context| replay(execution, &command, &past, context))
         .unwrap();
     assert_eq!(case.archived().len(), 1);
 }

@@ -23,6 +23,7 @@ fn a_repeated_end_of_a_lease_gets_its_first_answer_and_changes_nothing() {
         reason: "it broke".to_owned(),
         category: "transient".parse().unwrap(),
         retry_after: None,
+        steps: Vec::new(),
     };
     let first = case.act(|execution, context| fail::fail(execution, &command, context));
     let delay_until = START + SECOND;
@@ -31,7 +32,16 @@ fn a_repeated_end_of_a_lease_gets_its_first_answer_and_changes_nothing() {
     let again = case.act(|execution, context| fail::fail(execution, &command, context));
     assert_eq!(again, first);
     assert!(case.draft.is_empty());
-    let other = case.act(|execution, context| release(execution, &Release { fence }, context));
+    let other = case.act(|execution, context| {
+        release(
+            execution,
+            &Release {
+                fence,
+                ..Release::default()
+            },
+            context,
+        )
+    });
     assert_eq!(code(other), Code::ExecutionNotActive);
 }
 
@@ -40,12 +50,22 @@ fn a_repeated_end_is_told_from_the_first() {
     let mut case = Case::new().leased();
     let fence = Some(case.fence());
     case.release().unwrap();
-    let again = case.act(|execution, context| release(execution, &Release { fence }, context));
+    let again = case.act(|execution, context| {
+        release(
+            execution,
+            &Release {
+                fence,
+                ..Release::default()
+            },
+            context,
+        )
+    });
     assert_eq!(again, Ok(LetGo::Already));
     case.lease();
     let command = Complete {
         fence: Some(case.fence()),
         result: Some(Payload::binary("yes")),
+        ..Complete::default()
     };
     for completed in [Completed::Now, Completed::Already] {
         let answer = case.act(|execution, context| complete(execution, &command, context));
@@ -60,7 +80,16 @@ fn a_repeat_behind_a_cancelled_gate_says_what_happened_instead() {
     case.set_gate(GateState::Cancelled);
     let fence = Some(case.fence());
     for _ in 0..2 {
-        let answer = case.act(|execution, context| release(execution, &Release { fence }, context));
+        let answer = case.act(|execution, context| {
+            release(
+                execution,
+                &Release {
+                    fence,
+                    ..Release::default()
+                },
+                context,
+            )
+        });
         assert_eq!(answer, Ok(LetGo::Cancelled));
     }
     let outcome = case.execution().outcome().cloned().unwrap();
@@ -78,6 +107,7 @@ fn an_attempt_that_timed_out_behind_a_cancelled_gate_was_not_failed_by_its_worke
         reason: "it broke".to_owned(),
         category: "transient".parse().unwrap(),
         retry_after: None,
+        steps: Vec::new(),
     };
     case.pass_and_pump(SECOND);
     let outcome = case.execution().outcome().cloned().unwrap();

@@ -14,8 +14,7 @@ use crate::support::START;
 pub(crate) fn progress(case: &mut Case, pct: Option<u8>, message: Option<String>) -> Result<(), Rejection> {
     let command = UpdateProgress {
         fence: Some(case.fence()),
-        pct,
-        message,
+        progress: ff_core::command::steps::ProgressNote { pct, message },
     };
     case.act(|execution, context| lease::update_progress(execution, &command, context))
 }
@@ -49,6 +48,7 @@ fn a_result_is_kept_beside_the_record_and_at_most_as_large_as_the_settings_say()
     let with_result = |bytes: &'static [u8]| Complete {
         fence,
         result: Some(Payload::binary(bytes)),
+        ..Complete::default()
     };
     let large = case.act(|execution, context| complete(execution, &with_result(b"four"), context));
     assert_eq!(code(large), Code::PayloadTooLarge);
@@ -65,6 +65,7 @@ fn an_end_without_a_result_says_so_whatever_an_earlier_run_left() {
     let command = Complete {
         fence: Some(case.fence()),
         result: None,
+        ..Complete::default()
     };
     case.act(|execution, context| complete(execution, &command, context))
         .unwrap();
@@ -81,6 +82,7 @@ fn a_failure_reason_has_at_most_4_kib() {
         reason: "r".repeat(length),
         category: "mine".parse().unwrap(),
         retry_after: None,
+        steps: Vec::new(),
     };
     let (long, short) = (command(4_097, &case), command(4_096, &case));
     let refused = case.act(|execution, context| fail::fail(execution, &long, context));

@@ -72,15 +72,16 @@ fn an_execution_is_replayed_as_often_as_its_policy_says() {
     let past = Past {
         archived: false,
         has_failed_edges: false,
+        steps: Vec::new(),
     };
-    let command = ReplayExecution { request_id: None };
+    let command = ReplayExecution::default();
     case.lease();
     case.complete().unwrap();
-    case.act(|execution, context| replay(execution, &command, past, context))
+    case.act(|execution, context| replay(execution, &command, &past, context))
         .unwrap();
     case.lease();
     case.complete().unwrap();
-    let again = case.act(|execution, context| replay(execution, &command, past, context));
+    let again = case.act(|execution, context| replay(execution, &command, &past, context));
     assert_eq!(code(again), Code::MaxReplaysExhausted);
 }
 

@@ -274,18 +274,39 @@ impl Case {
 
     pub(crate) fn release(&mut self) -> Result<LetGo, Rejection> {
         let fence = Some(self.fence());
-        self.act(|execution, context| lease::release(execution, &Release { fence }, context))
+        self.act(|execution, context| {
+            lease::release(
+                execution,
+                &Release {
+                    fence,
+                    ..Release::default()
+                },
+                context,
+            )
+        })
     }
 
     pub(crate) fn delay(&mut self, until: Timestamp) -> Result<LetGo, Rejection> {
         let fence = Some(self.fence());
-        self.act(|execution, context| lease::delay(execution, &DelayUntil { fence, until }, context))
+        self.act(|execution, context| {
+            lease::delay(
+                execution,
+                &DelayUntil {
+                    fence,
+                    until,
+                    step: None,
+                    steps: Vec::new(),
+                },
+                context,
+            )
+        })
     }
 
     pub(crate) fn complete(&mut self) -> Result<Completed, Rejection> {
         let command = Complete {
             fence: Some(self.fence()),
             result: None,
+            ..Complete::default()
         };
         self.act(|execution, context| lease::complete(execution, &command, context))
     }
@@ -296,6 +317,7 @@ impl Case {
             reason: "it broke".to_owned(),
             category: Category::parse(category)?,
             retry_after: None,
+            steps: Vec::new(),
         };
         self.act(|execution, context| fail::fail(execution, &command, context))
     }
@@ -316,6 +338,8 @@ impl Case {
             resume_delay: Duration::ZERO,
             idempotency_key: None,
             suspension_id: None,
+            step: None,
+            steps: Vec::new(),
         };
         self.act(|execution, context| suspend(execution, &command, Early::default(), context))
             .unwrap();

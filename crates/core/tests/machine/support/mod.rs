@@ -13,11 +13,12 @@ use ff_core::id::{AttemptId, ExecutionId, FlowId, GrantId, LeaseId};
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Surroundings};
 use ff_core::machine::decided::{Nudge, Write};
 use ff_core::machine::placement::{Placement, placement};
+use ff_core::machine::steps::Around;
 use ff_core::machine::submit::{self, Known};
 use ff_core::machine::{Context, Decided, Draft, Settings};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
-use ff_core::record::{CounterKey, Edge, Execution, Flow, Gate, GateState, Record, RecordKey};
+use ff_core::record::{CounterKey, Edge, Execution, Flow, Gate, GateState, Record, RecordKey, Step};
 use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;
 
@@ -100,6 +101,17 @@ impl World {
         self.records().filter_map(execution).collect()
     }
 
+    /// The steps of an execution in the order in which they were recorded.
+    pub(crate) fn steps(&self, id: ExecutionId) -> Vec<Step> {
+        let step = |record: &Record| match record {
+            Record::Step(step) if step.execution_id == id => Some((**step).clone()),
+            _ => None,
+        };
+        let mut steps: Vec<Step> = self.records().filter_map(step).collect();
+        steps.sort_by_key(|step| step.seq);
+        steps
+    }
+
     pub(crate) fn edges(&self) -> Vec<Edge> {
         let edge = |record: &Record| match record {
             Record::Edge(edge) => Some((**edge).clone()),
@@ -124,7 +136,13 @@ impl World {
 
     /// The circumstances of a decision about `execution`.
     pub(crate) fn context(&self, execution: &Execution) -> Context {
-        self.context_of(execution.definition.flow)
+        Context {
+            steps: Around {
+                stored: self.steps(execution.id),
+                ..Around::default()
+            },
+            ..self.context_of(execution.definition.flow)
+        }
     }
 
     /// The circumstances of a decision about a flow, or about something that belongs to none.

@@ -149,6 +149,7 @@ impl Case {
     pub(crate) fn release(&mut self) {
         let command = Release {
             fence: Some(self.fence()),
+            ..Release::default()
         };
         self.keep(lease::release(&self.execution, &command, &self.context()))
             .unwrap();
@@ -285,6 +286,8 @@ impl Case {
             resume_delay: Duration::ZERO,
             idempotency_key: None,
             suspension_id: None,
+            step: None,
+            steps: Vec::new(),
         }
     }
 

@@ -12,8 +12,9 @@ use ff_core::machine::{Context, Decided, group};
 use ff_core::record::{Actor, Edge, Execution, RecordKey};
 
 use super::edges::outbound;
-use crate::engine::{Engine, as_worker};
+use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
+use crate::ops::work::Held;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 use crate::transact::Decision;
 
@@ -24,33 +25,34 @@ const EDGES_AT_ONCE_MAX: usize = 16;
 /// with it. One try: whoever is in the way finds the follow-up work to be done afterwards.
 pub(crate) async fn end_held<O: Send>(
     engine: &Engine,
-    id: ExecutionId,
+    held: Held,
     rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
 ) -> Result<O> {
-    let in_flow = |held: VersionedExecution| held.execution.definition.flow.is_some();
-    if engine.shared.leases.get(id).is_some_and(in_flow)
-        && let Some(outcome) = end_at_once(engine, id, &rule).await?
+    let in_flow = |seen: VersionedExecution| seen.execution.definition.flow.is_some();
+    if engine.shared.leases.get(held.id).is_some_and(in_flow)
+        && let Some(outcome) = end_at_once(engine, &held, &rule).await?
     {
         return Ok(outcome);
     }
-    engine.change_held(id, rule).await
+    engine.change_held(held, rule).await
 }
 
 /// `None`: it ends no member, too much follows, or somebody was in the way. Nothing was done then.
 async fn end_at_once<O: Send>(
     engine: &Engine,
-    id: ExecutionId,
+    held: &Held,
     rule: &(impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync),
 ) -> Result<Option<O>> {
-    let locked = engine.lock(RecordKey::Execution(id)).await;
-    locked.transact_once(decide_end(engine, id, rule)).await
+    let locked = engine.lock(RecordKey::Execution(held.id)).await;
+    locked.transact_once(decide_end(engine, held, rule)).await
 }
 
 async fn decide_end<O: Send>(
     engine: &Engine,
-    id: ExecutionId,
+    held: &Held,
     rule: &(impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync),
 ) -> Result<Decision<O>> {
+    let id = held.id;
     // Without a lease this process has seen there is nothing to gain: reading it would cost what is saved.
     let Some(mut snapshot) = engine.cached(id) else {
         return Ok(Decision::Undecided);
@@ -59,10 +61,7 @@ async fn decide_end<O: Send>(
         return Ok(Decision::Undecided);
     };
     // A refusal is not taken from memory.
-    let Ok(mut decided) = rule(
-        &execution,
-        &as_worker(&execution, &engine.context_of(&snapshot, &execution)),
-    ) else {
+    let Ok(mut decided) = rule(&execution, &held.context(engine, &snapshot, &execution)) else {
         return Ok(Decision::Undecided);
     };
     let ends = decided.draft.execution(id).is_some_and(Execution::is_terminal);

@@ -7,7 +7,7 @@
 //! | `history` | get_history, list_attempts |
 //! | `explain` | explain |
 //! | `lanes`, `throughput` | list_lanes; what ended lately |
-//! | `steps` | read_steps |
+//! | `steps` | read_steps, get_step_output |
 //! | `wait`, `watch` | wait_for_end; waiting in general, and how many may |
 //! | `events`, `positions` | events; how far a reader has come in every feed |
 //! | `feed_hub` | the one reader of the feeds for everybody who waits for events |
@@ -41,7 +41,7 @@ pub(crate) use list::list_executions;
 pub(crate) use partitions::list_partitions;
 pub(crate) use problems::list_problems;
 pub(crate) use result::get_result;
-pub(crate) use steps::read_steps;
+pub(crate) use steps::{get_step_output, read_steps};
 pub(crate) use wait::wait_for_end;
 
 pub(crate) use events::feed_grew;

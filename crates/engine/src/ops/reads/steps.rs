@@ -1,16 +1,15 @@
-//! read_steps.
+//! read_steps, get_step_output.
 
-use ff_backend::load::{Load, LoadSteps};
 use ff_core::caller::Role;
 use ff_core::command::page::PageRequest;
-use ff_core::command::steps::{ReadSteps, StepPage, StepView};
+use ff_core::command::steps::{GetStepOutput, ReadSteps, StepPage};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Step};
 
-use crate::engine::{Engine, no_execution};
+use crate::engine::Engine;
+use crate::journal::{self, Ask};
 
 /// Outputs of one page; at least one step is handed out.
 const PAGE_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -18,62 +17,50 @@ const PAGE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The steps of an execution in the order in which they were recorded.
 pub(crate) async fn read_steps(engine: &Engine, request: On<ExecutionId, ReadSteps>) -> Result<StepPage> {
     let On { id, command } = request;
-    engine.check_id(id)?;
     let page = PageRequest {
         cursor: None,
         limit: command.limit,
     };
-    let limit = page.limit()?;
-    let with_outputs = command.outputs;
     let sees_outputs = engine.caller.role.contains(Role::Submitter) || engine.caller.held.is_some();
-    if with_outputs && !sees_outputs {
+    if command.outputs && !sees_outputs {
         return Err(Code::Forbidden.because("what steps left takes the role submitter, or the lease of the execution"));
     }
-    let asked = LoadSteps {
-        execution_id: id,
+    let ask = Ask {
         from_seq: command.from_seq.unwrap_or(0),
-        limit,
-        output_bytes: if with_outputs { PAGE_BYTES_MAX } else { 0 },
+        limit: page.limit()?,
+        output_bytes: command.outputs.then_some(PAGE_BYTES_MAX),
     };
-    let mut snapshot = engine.store().load(Engine::load_of(id).with_steps([asked])).await?;
-    let journal = engine.visible(&snapshot, id)?.steps.clone();
-    let steps: Vec<Step> = snapshot.steps(id).into_iter().cloned().collect();
-    let last = steps.last().filter(|_| steps.len() == limit);
-    let mut next = last.map(|last| last.seq + 1).filter(|seq| *seq < journal.next_seq);
-    let mut items = Vec::new();
-    for step in steps.into_iter().filter(|step| !journal.has_forgotten(step)) {
-        let key = BlobKey::Step(id, step.seq);
-        let mut output = snapshot.blobs.remove(&key).filter(|_| with_outputs);
-        if with_outputs && step.output_bytes.is_some() && output.is_none() {
-            if !items.is_empty() {
-                next = Some(step.seq);
-                break;
-            }
-            // Larger than a page. It goes with its record: without it the execution is being deleted.
-            output = Some(output_of(engine, key).await?.ok_or_else(|| no_execution(id))?);
-        }
-        items.push(view(step, output, with_outputs));
-    }
-    Ok(StepPage { items, next })
+    let steps = read(engine, id, ask).await?;
+    Ok(StepPage {
+        items: steps.items,
+        next: steps.next,
+    })
 }
 
-async fn output_of(engine: &Engine, key: BlobKey) -> Result<Option<Payload>> {
-    let load = Load::records(key.execution_id().partition(), []).with_blobs([key]);
-    Ok(engine.store().load(load).await?.blobs.remove(&key))
+/// What one step left.
+pub(crate) async fn get_step_output(engine: &Engine, request: On<ExecutionId, GetStepOutput>) -> Result<Payload> {
+    let On { id, command } = request;
+    let seq = command.seq;
+    let ask = Ask {
+        from_seq: seq,
+        limit: 1,
+        output_bytes: Some(PAGE_BYTES_MAX),
+    };
+    let steps = read(engine, id, ask).await?.items;
+    let output = steps
+        .into_iter()
+        .find(|step| step.seq == seq)
+        .and_then(|step| step.output);
+    output.ok_or_else(|| {
+        let detail = format!("execution {id} has no step at place {seq} that left something");
+        Code::StepNotFound.because(detail).with("seq", seq)
+    })
 }
 
-fn view(step: Step, output: Option<Payload>, with_outputs: bool) -> StepView {
-    StepView {
-        seq: step.seq,
-        key: step.key,
-        kind: step.kind,
-        state: step.state,
-        attempt_index: step.attempt_index,
-        recorded_at: step.recorded_at,
-        started_at: step.started_at,
-        failure: step.failure,
-        output_bytes: step.output_bytes,
-        output,
-        input_digest: step.input_digest.filter(|_| with_outputs),
-    }
+async fn read(engine: &Engine, id: ExecutionId, ask: Ask) -> Result<journal::Steps> {
+    engine.check_id(id)?;
+    let load = Engine::load_of(id).with_steps([journal::load_for(id, ask)]);
+    let snapshot = engine.store().load(load).await?;
+    let execution = engine.visible(&snapshot, id)?.clone();
+    journal::read(engine, &execution, snapshot, ask).await
 }

@@ -45,7 +45,7 @@ impl Submission<'_> {
         let parent = self.command.parent_fence;
         let parent = parent.map(|parent| RecordKey::Execution(parent.execution_id));
         match parent.and_then(|key| snapshot.execution(&key)) {
-            Some(parent) => as_worker(parent, &context),
+            Some(parent) => as_worker(parent, context),
             None => context,
         }
     }

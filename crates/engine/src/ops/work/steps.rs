@@ -1,40 +1,104 @@
-//! record_steps: new steps are created as records that must not exist. The first try knows of none: whether a name is taken, the
-//! commit finds out, and only then are the steps of these names read.
+//! record_steps: recorded with what it cost, then the budgets are told, then it is settled with their answers.
+//!
+//! A step is created as a record that must not exist, so the first try reads none: whether a name is taken, the commit finds
+//! out, and only then are the steps of these names read.
 
-use ff_backend::load::Snapshot;
-use ff_core::command::steps::{RecordSteps, RecordedSteps};
+use std::collections::BTreeSet;
+
+use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_core::command::steps::{BudgetStanding, RecordSteps, RecordedSteps, StepReport};
+use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
-use ff_core::id::ExecutionId;
-use ff_core::machine::steps::{self, KnownSteps};
-use ff_core::name::StepKey;
-use ff_core::record::{RecordKey, Step};
+use ff_core::id::{BudgetId, ExecutionId};
+use ff_core::machine::budget::{self, Found};
+use ff_core::machine::outbox::{Arrived, report_of};
+use ff_core::machine::steps;
+use ff_core::name::Dimension;
+use ff_core::record::{Effect, Execution};
+use futures::future::{join, join_all};
 
-use super::worker_context;
+use super::held::budgets_of;
+use super::usage::send_usage;
+use super::{Held, settle_outbox};
 use crate::engine::Engine;
+use crate::fault::internal;
 use crate::transact::Decision;
 
-/// The steps of one execution in a snapshot.
-struct Known<'s>(&'s Snapshot, ExecutionId);
-
-impl KnownSteps for Known<'_> {
-    fn step(&self, key: &StepKey) -> Option<&Step> {
-        self.0.step(&RecordKey::Step(self.1, key.clone()))
-    }
-}
-
+/// The execution stays locked until its budgets have answered: no pump sends the same cost at the same time.
 pub(crate) async fn record_steps(engine: &Engine, command: On<ExecutionId, RecordSteps>) -> Result<RecordedSteps> {
     let On { id, command } = command;
     engine.check_id(id)?;
+    let held = Held::recording(engine, id, &command.steps, None).await?;
     let locked = engine.lock_remembered(id).await;
     let decide = || async {
-        let mut load = Engine::load_of(id);
-        let keys = command.steps.iter().map(|step| step.key.clone());
-        load.records.extend(keys.map(|key| RecordKey::Step(id, key)));
-        let snapshot = locked.look(load).await?;
+        let snapshot = locked.look(held.load()).await?;
         let execution = engine.visible(&snapshot, id)?;
-        let context = worker_context(engine, &snapshot, execution);
-        let decided = steps::record(execution, &command, &Known(&snapshot, id), &context)?;
-        Ok(Decision::Commit(snapshot, decided))
+        let context = held.context(engine, &snapshot, execution);
+        let decided = steps::record(execution, &command, &context)?;
+        let after = decided.draft.execution(id).unwrap_or(execution).clone();
+        Ok(Decision::Commit(snapshot, decided.map(|recorded| (recorded, after))))
     };
-    locked.transact(decide).await
+    let (mut recorded, after) = locked.transact(decide).await?;
+    if budgets_of(&command.steps).next().is_none() {
+        return Ok(recorded);
+    }
+    let (standings, arrived) = ask_budgets(engine, &after, &command.steps).await?;
+    recorded.budgets = standings;
+    if !arrived.is_empty() {
+        // Failing to note that fails nobody: the pump sends it again, and the budget recognises it.
+        if let Err(refusal) = settle_outbox(&locked.starting_from(engine.cached(id)), id, &arrived).await {
+            tracing::debug!(execution_id = %id, %refusal, "a cost that arrived stays in the outbox for the pump");
+        }
+    }
+    Ok(recorded)
+}
+
+/// Tells the budgets of a call what is in the outbox for them, and asks each how it stands.
+async fn ask_budgets(
+    engine: &Engine,
+    execution: &Execution,
+    steps: &[StepReport],
+) -> Result<(Vec<BudgetStanding>, Vec<Arrived>)> {
+    let budgets: BTreeSet<BudgetId> = budgets_of(steps).collect();
+    let asked = budgets.iter().map(|budget_id| ask(engine, execution, *budget_id));
+    let (mut standings, mut arrived) = (Vec::new(), Vec::new());
+    for (budget_id, answer) in budgets.iter().zip(join_all(asked).await) {
+        let (found, sent) = answer?;
+        arrived.extend(sent);
+        let charged = dimensions_of(steps, *budget_id);
+        standings.push(budget::standing(execution, *budget_id, &found, &charged));
+    }
+    Ok((standings, arrived))
+}
+
+/// Sends what is in the outbox for a budget, and reads it: the store answers both in one call.
+async fn ask(engine: &Engine, execution: &Execution, budget_id: BudgetId) -> Result<(Found, Vec<Arrived>)> {
+    let effects = execution.outbox.iter();
+    let sent = effects.filter_map(|effect| match report_of(execution, effect) {
+        Some((of, report)) if of == budget_id => Some(send(engine, effect, BudgetCall::Report { budget_id, report })),
+        _ => None,
+    });
+    let (sent, view) = join(join_all(sent), engine.store().budget(BudgetCall::Get(budget_id))).await;
+    let found = match view {
+        Ok((_, Ok(BudgetAnswer::Budget(view)))) => Found::Budget(view),
+        Ok((_, Ok(_))) => return Err(internal("a budget was answered with something else")),
+        Ok((_, Err(refusal))) if refusal.code == Code::BudgetNotFound => Found::Nothing,
+        Ok((_, Err(_))) | Err(_) => Found::Unreachable,
+    };
+    Ok((found, sent.into_iter().flatten().collect()))
+}
+
+/// `None`: it did not arrive, and the outbox keeps it for the pump.
+async fn send(engine: &Engine, effect: &Effect, report: BudgetCall) -> Option<Arrived> {
+    let reported = send_usage(engine, report).await.ok()?;
+    Some(Arrived {
+        effect_id: effect.id,
+        reported: Some(reported),
+    })
+}
+
+fn dimensions_of(steps: &[StepReport], budget_id: BudgetId) -> BTreeSet<&Dimension> {
+    let usage = steps.iter().flat_map(|step| &step.usage);
+    let own = usage.filter(|usage| usage.budget_id == budget_id);
+    own.flat_map(|usage| usage.deltas.keys()).collect()
 }

@@ -17,7 +17,7 @@ use ff_core::time::Timestamp;
 use ff_core::token::{Callback, WaitpointToken};
 use futures::future::try_join_all;
 
-use super::worker_context;
+use super::Held;
 use crate::directory::keys;
 use crate::engine::Engine;
 use crate::transact::Decision;
@@ -35,20 +35,21 @@ pub(crate) async fn suspend(engine: &Engine, command: On<ExecutionId, Suspend>) 
             suspension_id,
             waitpoints: waitpoints.iter().map(|used| issue(&ring, id, used, None)).collect(),
         },
-        SuspendOutcome::AlreadySatisfied { signals } => SuspendedTask::AlreadySatisfied { signals },
+        SuspendOutcome::AlreadySatisfied { signals, step_seq } => SuspendedTask::AlreadySatisfied { signals, step_seq },
         SuspendOutcome::Cancelled => SuspendedTask::Cancelled,
     })
 }
 
 async fn suspend_once(engine: &Engine, id: ExecutionId, command: &Suspend) -> Result<SuspendOutcome> {
     let uses_pending = pending_ids(command).next().is_some();
+    let held = Held::recording(engine, id, &command.steps, command.step.as_ref()).await?;
     let locked = match uses_pending {
         // Its pending waitpoints are remembered nowhere.
         true => engine.lock(RecordKey::Execution(id)).await,
         false => engine.lock_remembered(id).await,
     };
     let decide = || async {
-        let snapshot = locked.look(load_for(id, command)).await?;
+        let snapshot = locked.look(with_waitpoints(held.load(), id, command)).await?;
         let execution = engine.visible(&snapshot, id)?;
         let waitpoints = pending_waitpoints(id, command, &snapshot);
         let Some(signals) = read_buffered(engine, &waitpoints).await? else {
@@ -58,7 +59,7 @@ async fn suspend_once(engine: &Engine, id: ExecutionId, command: &Suspend) -> Re
             waitpoints: &waitpoints,
             signals: &signals,
         };
-        let decided = suspend::suspend(execution, command, early, &worker_context(engine, &snapshot, execution))?;
+        let decided = suspend::suspend(execution, command, early, &held.context(engine, &snapshot, execution))?;
         check_fresh(&decided.draft, &snapshot)?;
         Ok(Decision::Commit(snapshot, decided))
     };
@@ -114,7 +115,7 @@ async fn create_pending_once(
     let decide = || async {
         let snapshot = locked.look(load.clone()).await?;
         let execution = engine.visible(&snapshot, id)?;
-        let context = worker_context(engine, &snapshot, execution);
+        let context = Held::from(id).context(engine, &snapshot, execution);
         let decided = create_pending(execution, command, waitpoint_id, &context)?;
         check_fresh(&decided.draft, &snapshot)?;
         Ok(Decision::Commit(snapshot, decided))
@@ -122,9 +123,8 @@ async fn create_pending_once(
     locked.transact(decide).await
 }
 
-/// The execution with every waitpoint the suspend names: those it uses, and those that should not be there yet.
-fn load_for(id: ExecutionId, command: &Suspend) -> Load {
-    let mut load = Engine::load_of(id);
+/// The same with every waitpoint the suspend names: those it uses, and those that should not be there yet.
+fn with_waitpoints(mut load: Load, id: ExecutionId, command: &Suspend) -> Load {
     let named = command.waitpoint_ids();
     load.records
         .extend(named.map(|waitpoint| RecordKey::Waitpoint(id, waitpoint)));

@@ -17,7 +17,7 @@ use ff_core::machine::{Context, Decided, budget, lease};
 use ff_core::name::RequestId;
 use ff_core::record::{Actor, Attempt, Record, RecordKey};
 
-use super::worker_context;
+use super::Held;
 use crate::directory::limits;
 use crate::engine::Engine;
 use crate::fault::internal;
@@ -65,7 +65,7 @@ async fn record_usage(locked: &Locked<'_>, id: ExecutionId, command: &ReportUsag
         let effect_id = EffectId::from_uuid(engine.mint(snapshot.now));
         let identity = lease::usage_identity(id, command, effect_id);
         let execution = engine.visible(&snapshot, id)?;
-        let context = worker_context(engine, &snapshot, execution);
+        let context = Held::from(id).context(engine, &snapshot, execution);
         let decided = lease::report_usage(execution, command, effect_id, &context)?;
         if decided.outcome == UsageRecorded::Now {
             let namespace = &execution.definition.namespace;
@@ -90,7 +90,7 @@ async fn record_usage(locked: &Locked<'_>, id: ExecutionId, command: &ReportUsag
 }
 
 /// Tells the budget. When that fails the outbox keeps the report, for a repetition or the pump.
-async fn send_usage(engine: &Engine, report: BudgetCall) -> Result<Reported> {
+pub(super) async fn send_usage(engine: &Engine, report: BudgetCall) -> Result<Reported> {
     match engine.store().budget(report).await?.1? {
         BudgetAnswer::Reported(reported) => Ok(reported),
         _ => Err(internal("a usage report was answered with something else")),

@@ -115,6 +115,7 @@ async fn a_request_replays_once() {
     world.complete(ids["a"]).await;
     let command = || ReplayExecution {
         request_id: Some("request".parse().unwrap()),
+        ..ReplayExecution::default()
     };
     let first = world.engine.replay_execution(On::new(ids["a"], command())).await;
     assert_eq!(first.unwrap(), Replayed::Now);

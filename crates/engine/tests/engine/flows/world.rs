@@ -254,6 +254,7 @@ impl World {
         let command = Complete {
             fence: Some(task.fence),
             result: None,
+            ..Complete::default()
         };
         self.engine.complete(On::new(id, command)).await.unwrap();
     }
@@ -263,6 +264,7 @@ impl World {
         let task = self.task(id).await;
         let command = Release {
             fence: Some(task.fence),
+            ..Release::default()
         };
         self.engine.release(On::new(id, command)).await.unwrap()
     }
@@ -279,6 +281,7 @@ impl World {
             reason: "broken".to_owned(),
             category,
             retry_after: None,
+            steps: Vec::new(),
         };
         self.engine.fail(On::new(id, command)).await.unwrap();
         self.settle().await;

@@ -72,6 +72,7 @@ async fn an_exchange_says_what_came_of_it_although_nobody_can_ask_for_the_time()
         load: Default::default(),
         wait: Duration::ZERO,
         request_id: None,
+        steps: Vec::new(),
     };
     let exchanged = started_anew.exchange(exchange).await.unwrap();
     let completed = FinishedOutcome::Completed(Completed::Now);

@@ -118,6 +118,7 @@ async fn a_stream_closes_with_its_attempt() {
     let done = Complete {
         fence: Some(held.fence),
         result: None,
+        ..Complete::default()
     };
     world.engine.complete(On::new(held.id, done)).await.unwrap();
     assert_eq!(code(world.engine.append_frame(durable(held)).await), Code::StreamClosed);

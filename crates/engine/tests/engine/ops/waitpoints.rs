@@ -44,6 +44,8 @@ fn suspend(held: Held, waitpoints: Vec<WaitpointChoice>) -> On<ExecutionId, Susp
         resume_delay: Duration::ZERO,
         idempotency_key: None,
         suspension_id: None,
+        step: None,
+        steps: Vec::new(),
     };
     On::new(held.id, command)
 }
@@ -93,7 +95,10 @@ async fn an_early_signal_keeps_the_lease() {
         waitpoint_id: pending.waitpoint_id,
     };
     let command = suspend(held, vec![used]);
-    let satisfied = SuspendedTask::AlreadySatisfied { signals: vec![came] };
+    let satisfied = SuspendedTask::AlreadySatisfied {
+        signals: vec![came],
+        step_seq: None,
+    };
     assert_eq!(world.engine.suspend(command.clone()).await.unwrap(), satisfied);
     assert_eq!(world.engine.suspend(command).await.unwrap(), satisfied);
     assert!(world.read(held.id).lease().is_some());

@@ -28,7 +28,14 @@ fn renewal(held: Held) -> On<ExecutionId, Renew> {
 
 fn completion(held: Held) -> On<ExecutionId, Complete> {
     let fence = Some(held.fence);
-    on(held, Complete { fence, result: None })
+    on(
+        held,
+        Complete {
+            fence,
+            result: None,
+            ..Complete::default()
+        },
+    )
 }
 
 #[tokio::test]
@@ -40,8 +47,10 @@ async fn a_holder_this_process_has_seen_needs_no_read() {
     let loads = world.backend.count(Call::Load);
     let progress = UpdateProgress {
         fence: Some(held.fence),
-        pct: Some(50),
-        message: None,
+        progress: ff_core::command::steps::ProgressNote {
+            pct: Some(50),
+            message: None,
+        },
     };
     world.engine.update_progress(on(held, progress)).await.unwrap();
     assert_eq!(world.engine.complete(completion(held)).await.unwrap(), Completed::Now);
@@ -61,6 +70,7 @@ async fn ending_a_lease_is_safe_to_repeat_and_survives_a_lost_reply() {
     );
     let release = Release {
         fence: Some(held.fence),
+        ..Release::default()
     };
     assert_eq!(
         code(world.engine.release(on(held, release)).await),
@@ -74,6 +84,7 @@ async fn a_released_task_goes_on_as_the_same_attempt() {
     let held = world.running(work()).await;
     let release = Release {
         fence: Some(held.fence),
+        ..Release::default()
     };
     assert_eq!(world.engine.release(on(held, release)).await.unwrap(), LetGo::Now);
     let again = take(&world.backend.memory, 2);
@@ -140,7 +151,13 @@ async fn a_member_without_open_dependencies_keeps_its_lease() {
     let fence = Some(held.fence);
     let waited = world
         .engine
-        .wait_children(on(held, WaitChildren { fence }))
+        .wait_children(on(
+            held,
+            WaitChildren {
+                fence,
+                ..WaitChildren::default()
+            },
+        ))
         .await
         .unwrap();
     assert_eq!(waited, WaitedChildren::AlreadySatisfied);
@@ -152,12 +169,27 @@ async fn a_solo_execution_has_no_children_to_wait_for() {
     let world = World::new();
     let held = world.running(work()).await;
     let fence = None;
-    let refused = world.engine.wait_children(on(held, WaitChildren { fence })).await;
+    let refused = world
+        .engine
+        .wait_children(on(
+            held,
+            WaitChildren {
+                fence,
+                ..WaitChildren::default()
+            },
+        ))
+        .await;
     assert_eq!(code(refused), Code::FenceRequired);
     let fence = Some(held.fence);
     let waited = world
         .engine
-        .wait_children(on(held, WaitChildren { fence }))
+        .wait_children(on(
+            held,
+            WaitChildren {
+                fence,
+                ..WaitChildren::default()
+            },
+        ))
         .await
         .unwrap();
     assert_eq!(waited, WaitedChildren::AlreadySatisfied);
@@ -182,7 +214,13 @@ async fn an_open_dependency_makes_the_holder_wait() {
     let fence = Some(held.fence);
     let waited = world
         .engine
-        .wait_children(on(held, WaitChildren { fence }))
+        .wait_children(on(
+            held,
+            WaitChildren {
+                fence,
+                ..WaitChildren::default()
+            },
+        ))
         .await
         .unwrap();
     assert_eq!(waited, WaitedChildren::Waiting);

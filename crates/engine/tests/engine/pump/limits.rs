@@ -149,7 +149,10 @@ async fn work_that_has_its_place_already_goes_on_although_the_window_is_full() {
     let quota_policy_id = world.quota(|command| command.max_requests_per_window = Some(1)).await;
     let continuing = world.submit_with(under_quota(quota_policy_id)).await;
     let fence = world.lease(continuing).await;
-    let release = ff_core::command::lease::Release { fence: Some(fence) };
+    let release = ff_core::command::lease::Release {
+        fence: Some(fence),
+        ..Default::default()
+    };
     let given_back = world.decide(continuing, |it, context| lease::release(it, &release, context));
     given_back.await;
     let ask = Admit {

@@ -119,6 +119,7 @@ async fn a_slot_is_given_back_when_its_lease_ends() {
     let complete = Complete {
         fence: Some(fence),
         result: None,
+        ..Complete::default()
     };
     world
         .decide(id, |it, context| lease::complete(it, &complete, context))

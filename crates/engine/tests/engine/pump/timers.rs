@@ -128,6 +128,8 @@ async fn a_suspension_times_out_as_it_was_told_to() {
         resume_delay: Duration::ZERO,
         idempotency_key: None,
         suspension_id: None,
+        step: None,
+        steps: Vec::new(),
     };
     world
         .decide(id, |it, context| {
@@ -200,6 +202,7 @@ async fn an_execution_nobody_needs_is_deleted() {
     let complete = Complete {
         fence: Some(fence),
         result: None,
+        ..Complete::default()
     };
     world
         .decide(id, |it, context| lease::complete(it, &complete, context))

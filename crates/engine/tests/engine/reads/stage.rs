@@ -187,6 +187,7 @@ impl Stage {
         let command = Complete {
             fence: Some(fence),
             result: result.map(|text| Payload::binary(text.to_owned())),
+            ..Complete::default()
         };
         self.decide(id, |execution, context| lease::complete(execution, &command, context))
             .await;
@@ -198,6 +199,7 @@ impl Stage {
             reason: "no luck".to_owned(),
             category: Category::parse("transient").unwrap(),
             retry_after: None,
+            steps: Vec::new(),
         };
         self.decide(id, |execution, context| fail::fail(execution, &command, context))
             .await;
@@ -239,6 +241,8 @@ impl Stage {
             resume_delay: Duration::ZERO,
             idempotency_key: None,
             suspension_id: None,
+            step: None,
+            steps: Vec::new(),
         };
         self.decide(id, |execution, context| {
             suspend::suspend(execution, &command, Early::default(), context)

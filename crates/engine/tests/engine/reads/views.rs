@@ -277,10 +277,11 @@ impl Stage {
         let past = Past {
             archived: false,
             has_failed_edges: false,
+            steps: Vec::new(),
         };
-        let command = ReplayExecution { request_id: None };
+        let command = ReplayExecution::default();
         self.decide(id, |execution, context| {
-            replay::replay(execution, &command, past, context)
+            replay::replay(execution, &command, &past, context)
         })
         .await;
     }

@@ -41,6 +41,7 @@ fn exchange() -> Exchange {
         // Nobody lets time pass here: whoever parks for nothing never comes back.
         wait: Duration::from_secs(30),
         request_id: None,
+        steps: Vec::new(),
     }
 }
 
@@ -101,7 +102,13 @@ async fn results_come_in_the_order_things_were_said_in() {
     command.finished = vec![
         finished(&tasks[3], Finish::Release(Release::default())),
         finished(&tasks[0], Finish::Complete(Complete::default())),
-        On::new(tasks[4].execution_id, Finish::Release(Release { fence: Some(stale) })),
+        On::new(
+            tasks[4].execution_id,
+            Finish::Release(Release {
+                fence: Some(stale),
+                ..Release::default()
+            }),
+        ),
         finished(
             &tasks[2],
             Finish::Fail(Fail {
@@ -109,6 +116,7 @@ async fn results_come_in_the_order_things_were_said_in() {
                 reason: "no".to_owned(),
                 category: Category::parse("permanent").expect("a name"),
                 retry_after: None,
+                steps: Vec::new(),
             }),
         ),
     ];

@@ -33,6 +33,7 @@ pub(crate) async fn complete_all(engine: &Engine, tasks: &[Task]) {
         let complete = Complete {
             fence: Some(task.fence),
             result: None,
+            ..Complete::default()
         };
         engine.complete(On::new(task.execution_id, complete))
     });

@@ -198,7 +198,11 @@ fn bodies(name: &str, things: &Things) -> Vec<Value> {
         "issue_reclaim_grant" => vec![json!({ "worker_id": "me", "worker_instance_id": "me-1" })],
         "renew" | "release" | "wait_children" => fenced(json!({})),
         "update_progress" => fenced(json!({ "pct": 1 })),
-        "record_steps" => fenced(json!({ "steps": [{ "key": "a", "output": 1 }] })),
+        "record_steps" => {
+            let usage = json!([{ "budget_id": things.budget_id, "deltas": { "tokens": 1 } }]);
+            let steps = json!({ "steps": [{ "key": "a", "output": 1, "usage": usage }] });
+            vec![under(&things.fence, steps.clone()), under(&own_lease(), steps)]
+        }
         "complete" => fenced(json!({ "result": 1 })),
         "fail" => fenced(json!({ "reason": "why", "category": "transient" })),
         "delay" => fenced(json!({ "until": 1_800_000_001_000_u64 })),

@@ -224,6 +224,7 @@ impl Actor {
             let command = Complete {
                 fence: None,
                 result: None,
+                ..Complete::default()
             };
             call!(self, complete, On::new(id, command)).await;
         }
@@ -297,7 +298,18 @@ impl Actor {
             call!(self, get_result, On::new(id, GetResult::default())).await;
         } else {
             let request_id = Some(names::fresh_request(&self.luck));
-            call!(self, replay_execution, On::new(id, ReplayExecution { request_id })).await;
+            call!(
+                self,
+                replay_execution,
+                On::new(
+                    id,
+                    ReplayExecution {
+                        request_id,
+                        ..ReplayExecution::default()
+                    }
+                )
+            )
+            .await;
         }
     }
 }

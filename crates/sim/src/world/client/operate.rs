@@ -30,7 +30,13 @@ impl Actor {
             return;
         };
         let request_id = names::maybe_request(&self.luck);
-        let command = On::new(id, ReplayExecution { request_id });
+        let command = On::new(
+            id,
+            ReplayExecution {
+                request_id,
+                ..ReplayExecution::default()
+            },
+        );
         if command.command.request_id.is_some() {
             call_once!(self, replay_execution, command).await;
         } else {

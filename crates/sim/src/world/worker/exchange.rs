@@ -46,6 +46,7 @@ impl Worker {
             wait: Duration::from_millis(luck.choose([0, 0, 1_000])),
             finished,
             request_id: None,
+            steps: Vec::new(),
         };
         match call!(self.actor, exchange, command.clone()).await.told() {
             // Nobody knows what was done: everything may still be ours.
@@ -86,17 +87,21 @@ impl Worker {
             0..=2 => Finish::Complete(Complete {
                 fence: None,
                 result: held.result(),
+                ..Complete::default()
             }),
             3 => Finish::Fail(Fail {
                 fence: None,
                 reason: "it broke".to_owned(),
                 category: names::some_category(luck),
                 retry_after: None,
+                steps: Vec::new(),
             }),
             4 => Finish::Release(Release::default()),
             5 => Finish::Delay(DelayUntil {
                 fence: None,
                 until: self.actor.stage.watch.now() + Duration::from_millis(luck.below(5_000)),
+                step: None,
+                steps: Vec::new(),
             }),
             6 => Finish::WaitChildren(WaitChildren::default()),
             _ => Finish::Suspend(Box::new(self.suspension(held))),

@@ -81,6 +81,7 @@ impl Worker {
         let command = Complete {
             fence: self.shown(held),
             result: result.clone(),
+            ..Complete::default()
         };
         let heard = call_once!(self.actor, complete, On::new(held.id, command)).await;
         if let Heard::Told(_) = &heard {
@@ -100,6 +101,7 @@ impl Worker {
                 .luck
                 .one_in(4)
                 .then(|| policies::seconds(&self.actor.luck, 0, 30)),
+            steps: Vec::new(),
         };
         let heard = call_once!(self.actor, fail, On::new(held.id, command)).await;
         self.ended(held, &heard, LeaseOperation::Fail)
@@ -107,7 +109,18 @@ impl Worker {
 
     async fn release(&self, held: &Held) -> bool {
         let fence = self.shown(held);
-        let heard = call_once!(self.actor, release, On::new(held.id, Release { fence })).await;
+        let heard = call_once!(
+            self.actor,
+            release,
+            On::new(
+                held.id,
+                Release {
+                    fence,
+                    ..Release::default()
+                }
+            )
+        )
+        .await;
         self.ended(held, &heard, LeaseOperation::Release)
     }
 
@@ -115,6 +128,8 @@ impl Worker {
         let command = DelayUntil {
             fence: self.shown(held),
             until: self.actor.stage.watch.now() + policies::seconds(&self.actor.luck, 0, 20),
+            step: None,
+            steps: Vec::new(),
         };
         let heard = call_once!(self.actor, delay, On::new(held.id, command)).await;
         self.ended(held, &heard, LeaseOperation::Delay)
@@ -122,7 +137,18 @@ impl Worker {
 
     async fn wait_children(&self, held: &Held) -> bool {
         let fence = self.shown(held);
-        let heard = call_once!(self.actor, wait_children, On::new(held.id, WaitChildren { fence })).await;
+        let heard = call_once!(
+            self.actor,
+            wait_children,
+            On::new(
+                held.id,
+                WaitChildren {
+                    fence,
+                    ..WaitChildren::default()
+                }
+            )
+        )
+        .await;
         if let Heard::Told(WaitedChildren::AlreadySatisfied) = &heard {
             self.told(held, Act::Used);
             return true;
@@ -195,6 +221,8 @@ impl Worker {
             resume_delay: Duration::from_millis(luck.choose([0, 0, 2_000])),
             idempotency_key: luck.flip().then(|| names::fresh_key(luck)),
             suspension_id: luck.one_in(3).then(|| SuspensionId::from_uuid(luck.uuid())),
+            step: None,
+            steps: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is done under a lease that is kept.
 
 use ff_core::command::lease::{Renew, ReportUsage, UpdateProgress};
+use ff_core::command::steps::ProgressNote;
 use ff_core::command::stream::AppendFrame;
 use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::Code;
@@ -56,8 +57,10 @@ impl Worker {
     async fn progress(&self, held: &Held) -> bool {
         let command = UpdateProgress {
             fence: self.shown(held),
-            pct: Some(u8::try_from(self.actor.luck.below(110)).unwrap_or(0)),
-            message: None,
+            progress: ProgressNote {
+                pct: Some(u8::try_from(self.actor.luck.below(110)).unwrap_or(0)),
+                message: None,
+            },
         };
         let heard = call!(self.actor, update_progress, On::new(held.id, command)).await;
         self.used(held, &heard);

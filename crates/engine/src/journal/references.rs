@@ -1,0 +1,94 @@
+//! What steps refer to: signals, which live as long as the execution, and children as they stand now.
+
+use ff_backend::load::{Load, Snapshot};
+use ff_core::command::steps::{ChildView, StepSignalView};
+use ff_core::fabric::Result;
+use ff_core::id::ExecutionId;
+use ff_core::record::{BlobKey, Execution, OutcomeKind, RecordKey, Step};
+use ff_core::state::public_state;
+use ff_core::view::SignalView;
+
+use crate::engine::Engine;
+use crate::snapshots::merge;
+
+/// Signals up to which what came with them is read together with them: it fits into one page.
+const SIGNALS_AT_ONCE_MAX: usize = 16;
+
+/// Reads the records that these steps refer to.
+pub(super) async fn read_records(engine: &Engine, steps: &[Step], snapshot: &mut Snapshot) -> Result<()> {
+    let children = steps.iter().filter_map(|step| step.child).map(RecordKey::Execution);
+    let signals = || steps.iter().flat_map(signals_in);
+    let records = signals().map(|(id, signal)| RecordKey::Signal(id, signal));
+    let records: Vec<RecordKey> = records.chain(children).collect();
+    if records.is_empty() {
+        return Ok(());
+    }
+    let mut load = Load::records(snapshot.partition, records);
+    if signals().count() <= SIGNALS_AT_ONCE_MAX {
+        load = load.with_blobs(signals().map(|(id, signal)| BlobKey::Signal(id, signal)));
+    }
+    merge(snapshot, engine.store().load(load).await?);
+    Ok(())
+}
+
+fn signals_in(step: &Step) -> impl Iterator<Item = (ExecutionId, ff_core::id::SignalId)> {
+    let id = step.execution_id;
+    step.signals.iter().map(move |counted| (id, counted.signal_id))
+}
+
+/// Bytes of what came with the signals and the child of a step.
+pub(super) fn bytes_of(step: &Step, snapshot: &Snapshot) -> u64 {
+    let signals = signals_in(step).filter_map(|(id, signal)| snapshot.signal(&RecordKey::Signal(id, signal)));
+    let result = step.child.and_then(|child| result_bytes(child, snapshot));
+    signals.map(|signal| signal.payload_bytes).sum::<u64>() + result.unwrap_or(0)
+}
+
+/// Where that is.
+pub(super) fn blobs_of(steps: &[Step], snapshot: &Snapshot) -> Vec<BlobKey> {
+    let signals = steps.iter().flat_map(signals_in);
+    let with_payload = signals.filter(|(id, signal)| {
+        let signal = snapshot.signal(&RecordKey::Signal(*id, *signal));
+        signal.is_some_and(|signal| signal.payload_bytes > 0)
+    });
+    let children = steps.iter().filter_map(|step| step.child);
+    let with_result = children.filter(|child| result_bytes(*child, snapshot).is_some());
+    let signals = with_payload.map(|(id, signal)| BlobKey::Signal(id, signal));
+    signals.chain(with_result.map(BlobKey::Result)).collect()
+}
+
+/// The signals that counted in a wait; one whose record is gone is left out.
+pub(super) fn signals_of(step: &Step, snapshot: &Snapshot) -> Vec<StepSignalView> {
+    let id = step.execution_id;
+    let signals = step.signals.iter().filter_map(|counted| {
+        let signal = snapshot.signal(&RecordKey::Signal(id, counted.signal_id))?.clone();
+        let payload = snapshot.blobs.get(&BlobKey::Signal(id, signal.id)).cloned();
+        Some(StepSignalView {
+            waitpoint_key: counted.waitpoint_key.clone(),
+            signal: SignalView {
+                signal,
+                payload: payload.unwrap_or_default(),
+            },
+        })
+    });
+    signals.collect()
+}
+
+/// A spawned execution as it stands; what it was completed with is there if it was read.
+pub(super) fn child_view(execution_id: ExecutionId, snapshot: &Snapshot) -> ChildView {
+    let child = snapshot.execution(&RecordKey::Execution(execution_id));
+    let outcome = child.and_then(Execution::outcome);
+    ChildView {
+        execution_id,
+        public_state: child.map(public_state),
+        failure: outcome.and_then(|outcome| outcome.failure.clone()),
+        result: snapshot.blobs.get(&BlobKey::Result(execution_id)).cloned(),
+    }
+}
+
+/// Bytes of what a child was completed with, if its last end was a success that left something.
+fn result_bytes(child: ExecutionId, snapshot: &Snapshot) -> Option<u64> {
+    let child = snapshot.execution(&RecordKey::Execution(child))?;
+    let outcome = child.outcome()?;
+    let success = child.success.filter(|_| outcome.kind == OutcomeKind::Success)?;
+    success.result_bytes
+}
