@@ -65,6 +65,10 @@ pub const STEP_OUTPUT_BYTES_DEFAULT: u64 = 64 * 1024 * 1024;
 pub const STEPS_PER_CALL_MAX: usize = 100;
 /// Most bytes of their outputs.
 pub const STEP_BYTES_PER_CALL_MAX: usize = 4 * 1024 * 1024;
+/// Executions that one call may spawn.
+pub const SPAWN_CHILDREN_MAX: usize = 64;
+/// Bytes of their inputs.
+pub const SPAWN_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Budgets that the steps of one call may charge.
 pub const STEP_BUDGETS_PER_CALL_MAX: usize = 16;
 /// Most waitpoints in one suspension.
@@ -75,6 +79,8 @@ pub const PENDING_WAITPOINTS_MAX: usize = 100;
 pub const PENDING_WAITPOINT_TTL_MAX: Duration = Duration::from_hours(30 * 24);
 /// Most parts of a resume condition that ask for signals.
 pub const CONDITION_LEAVES_MAX: usize = 100;
+/// Most names one matcher of a condition lists.
+pub const CONDITION_NAMES_MAX: usize = 16;
 /// Highest number a count condition may ask for.
 pub const CONDITION_COUNT_MAX: u32 = 1_000;
 /// How deep resume conditions may nest.

@@ -153,6 +153,13 @@ name!(
     ContentType, "content type", check_content_type
 );
 
+impl FlowKind {
+    /// `_spawned`: the flow of an execution that had none when it spawned others.
+    pub fn spawned() -> Self {
+        Self("_spawned".into())
+    }
+}
+
 impl ContentType {
     /// `application/octet-stream`: bytes nobody described.
     pub fn binary() -> Self {

@@ -17,6 +17,8 @@ pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot:
     for put in &transaction.puts {
         if let Record::Execution(execution) = &put.record {
             note_end(engine, execution, snapshot);
+            let before = snapshot.execution(&RecordKey::Execution(execution.id));
+            engine.shared.stops.note(before, execution);
             wake_claims(engine, execution);
             remember(engine, execution, version_of(put, transaction), snapshot);
         }

@@ -33,6 +33,7 @@ use crate::pump::Pump;
 use crate::pump::follow_up::Walks;
 use crate::record_locks::RecordLocks;
 use crate::scheduler::{Causes, ClaimQueues};
+use crate::stops::Stops;
 use crate::store::Store;
 use crate::transact::Decision;
 use crate::waiters::Waiters;
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) streams: Waiters<AttemptRef>,
     /// Told what this process ended.
     pub(crate) ends: Ends,
+    /// Whose exchange is told of stops.
+    pub(crate) stops: Stops,
     /// Woken when the feed of a partition grew.
     pub(crate) feeds: Waiters<Partition>,
     /// Tells which of these missed a hint.
@@ -294,6 +297,7 @@ impl Engine {
                 directory: Directory::default(),
                 streams: Waiters::default(),
                 ends: Ends::default(),
+                stops: Stops::default(),
                 feeds: Waiters::default(),
                 last_marks: LastMarks::default(),
                 feed_hub: FeedHub::default(),

@@ -46,6 +46,7 @@ mod pump;
 mod record_locks;
 mod scheduler;
 mod snapshots;
+mod stops;
 mod store;
 mod transact;
 mod virtual_host;

@@ -134,6 +134,17 @@ macro_rules! fabric_cases {
                 steps_of_a_finish_are_charged_too,
                 work_given_back_at_a_closed_budget_goes_on_where_it_was,
             }
+            spawns {
+                a_parent_goes_on_with_what_its_children_left,
+                the_same_step_again_is_the_same_child,
+                flows_that_nobody_asked_for_are_not_listed_unless_asked_for,
+                a_member_spawns_into_its_own_flow,
+                children_do_not_outlive_the_failure_of_their_parent,
+                what_a_replay_forgot_is_spawned_anew,
+                spawns_that_cannot_be_are_refused_and_nothing_is_started,
+                who_needs_only_some_of_its_upstreams_spawns_nothing,
+                spawned_work_goes_with_its_parent,
+            }
             rerun_steps {
                 a_replay_of_a_failure_keeps_what_was_done,
                 a_replay_of_a_success_does_everything_again,
@@ -276,7 +287,8 @@ macro_rules! fabric_cases {
                 a_retry_and_a_reclaim_are_handed_the_signals_again,
                 a_pending_waitpoint_is_used_once,
                 an_unknown_or_expired_pending_waitpoint_cannot_be_used,
-                open_pending_waitpoints_have_different_keys,
+                a_pending_waitpoint_that_is_open_is_handed_out_again,
+                a_condition_may_ask_for_any_of_some_names,
                 open_pending_waitpoints_are_at_most_100,
                 a_pending_waitpoint_lasts_1_ms_to_30_days,
                 a_repeated_request_hands_out_one_waitpoint,
@@ -608,6 +620,7 @@ macro_rules! fabric_cases {
                 what_is_finished_is_so_before_anything_is_handed_out,
                 a_parked_exchange_gets_what_is_submitted,
                 an_exchange_with_bad_news_does_not_park,
+                an_exchange_that_waits_is_told_of_stops_at_once,
                 an_exchange_has_at_most_1_000_items,
             }
             limits {

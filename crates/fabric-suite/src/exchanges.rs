@@ -7,12 +7,13 @@ use ff_core::command::claim::{Exchange, Exchanged, Finish, FinishedOutcome, Task
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
 use ff_core::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew};
 use ff_core::error::Code;
-use ff_core::fabric::On;
+use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::name::{Category, Namespace, RequestId, WorkerId};
-use ff_core::record::{Incarnation, OnHardLimit};
+use ff_core::record::{Incarnation, OnHardLimit, StepUnderWay};
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::Harness;
@@ -290,6 +291,54 @@ pub(crate) async fn an_exchange_with_bad_news_does_not_park(harness: &dyn Harnes
         Code::ExecutionNotActive
     );
     assert!(answer.tasks.is_empty());
+}
+
+/// An exchange that waits, and has said so.
+async fn parked(scene: &Scene<'_>, task: &Task) -> JoinHandle<Result<Exchanged>> {
+    let mut renewal = keep(task);
+    renewal.command.doing.push(StepUnderWay {
+        step: "here".to_owned(),
+        started_at: task.now,
+    });
+    let turn = Exchange {
+        renew: vec![renewal],
+        ..patient()
+    };
+    let fabric = Arc::clone(&scene.fabric);
+    let parked = tokio::spawn(async move { fabric.exchange(turn).await });
+    while scene.view(task.execution_id).await.doing.is_empty() {}
+    parked
+}
+
+pub(crate) async fn an_exchange_that_waits_is_told_of_stops_at_once(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let told = |answer: Exchanged| -> Vec<_> {
+        let stops = answer.stops.into_iter();
+        stops
+            .map(|stop| (stop.execution_id, stop.lease_epoch, stop.stop_requested.is_some()))
+            .collect()
+    };
+    let task = scene.running(submission()).await;
+    let waiting = parked(&scene, &task).await;
+    scene.cancel(task.execution_id).await.unwrap();
+    let answer = promptly(waiting).await.unwrap().unwrap();
+    assert_eq!(told(answer), [(task.execution_id, task.fence.lease_epoch, false)]);
+
+    let budget = CreateBudget {
+        on_hard_limit: OnHardLimit::CancelActive,
+        ..budget_of(10)
+    };
+    let budget = scene.fabric.create_budget(budget).await.unwrap().budget_id;
+    let task = scene.running(under(budget)).await;
+    let waiting = parked(&scene, &task).await;
+    scene.spend(budget, 11).await.unwrap();
+    scene.settle().await;
+    let answer = promptly(waiting).await.unwrap().unwrap();
+    assert_eq!(
+        told(answer),
+        [(task.execution_id, task.fence.lease_epoch, true)],
+        "it may still finish"
+    );
 }
 
 pub(crate) async fn an_exchange_has_at_most_1_000_items(harness: &dyn Harness) {

@@ -63,6 +63,7 @@ mod replays;
 mod rerun_steps;
 mod retries;
 mod signals;
+mod spawns;
 mod steps;
 mod streams;
 mod submissions;

@@ -459,13 +459,49 @@ pub(crate) async fn an_unknown_or_expired_pending_waitpoint_cannot_be_used(harne
     assert_eq!(refused(answer), Code::WaitpointClosed);
 }
 
-pub(crate) async fn open_pending_waitpoints_have_different_keys(harness: &dyn Harness) {
+pub(crate) async fn a_pending_waitpoint_that_is_open_is_handed_out_again(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;
-    scene.hand_out(&task, "callback").await;
-    let answer = scene.try_hand_out(&task, "callback", MINUTE).await;
+    let first = scene.hand_out(&task, "callback").await;
+    scene.release(&task).await.unwrap();
+    let next = scene.claim(WORKER).await;
+    let again = scene.try_hand_out(&next, "callback", MINUTE).await.unwrap();
+    assert_eq!(again, first, "whoever takes over gives away the same callback");
+    let another = CreatePendingWaitpoint {
+        fence: Some(next.fence),
+        waitpoint_key: key("callback"),
+        expires_in: MINUTE,
+        waitpoint_id: Some(WaitpointId::from_uuid(fresh())),
+        request_id: None,
+    };
+    let answer = scene
+        .fabric
+        .create_pending_waitpoint(On::new(next.execution_id, another))
+        .await;
     assert_eq!(refused(answer), Code::WaitpointAlreadyExists);
-    assert!(scene.try_hand_out(&task, "other", MINUTE).await.is_ok());
+}
+
+pub(crate) async fn a_condition_may_ask_for_any_of_some_names(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let either = |names: &[&str]| {
+        let names = names.iter().map(|name| SignalName::parse(name).unwrap());
+        waiting_for(&task, &["a"], single("a", Matcher::ByNames(names.collect())))
+    };
+    let refusal = scene.suspend(task.execution_id, either(&[])).await;
+    assert_eq!(refused(refusal), Code::InvalidCondition);
+    let waitpoint = scene
+        .suspended(&task, either(&["approved", "rejected"]))
+        .await
+        .remove(0);
+    scene.send(task.execution_id, &waitpoint, signal("else")).await.unwrap();
+    assert_eq!(scene.state(task.execution_id).await, PublicState::Suspended);
+    scene
+        .send(task.execution_id, &waitpoint, signal("rejected"))
+        .await
+        .unwrap();
+    let next = scene.claim(WORKER).await;
+    assert_eq!(next.resumed.unwrap().signals.len(), 1);
 }
 
 pub(crate) async fn open_pending_waitpoints_are_at_most_100(harness: &dyn Harness) {

@@ -335,10 +335,26 @@ pub struct Exchanged {
     pub usage: Vec<Result<Reported, Rejection>>,
     /// New tasks, each under a lease of its own; at most as many as were wanted.
     pub tasks: Vec<Task>,
+    /// Tasks of this process slot that this server decided to stop while the exchange was under way. What another server
+    /// decided, or between two exchanges, is told by the next renewal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<StoppedTask>,
     /// Set while the worker is to finish what it has: it is handed nothing more.
     pub drain: Option<Drain>,
     /// The store's time, to compare expiries with.
     pub server_time: Timestamp,
+}
+
+/// A task that its worker is to stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StoppedTask {
+    /// Which execution.
+    pub execution_id: ExecutionId,
+    /// Under which lease.
+    pub lease_epoch: u64,
+    /// Why, and until when, if the lease goes on until then; absent: it is over.
+    pub stop_requested: Option<StopRequest>,
 }
 
 /// What became of a finished task.

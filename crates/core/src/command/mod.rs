@@ -11,6 +11,7 @@ pub mod operator;
 pub mod page;
 pub mod quota;
 pub mod signal;
+pub mod spawn;
 pub mod steps;
 pub mod stream;
 pub mod submit;

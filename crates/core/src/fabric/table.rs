@@ -98,6 +98,11 @@ macro_rules! operations {
                 record_steps: POST "/executions/{execution_id}/lease/steps", worker, Finish,
                     (on ExecutionId, RecordSteps) => (RecordedSteps);
 
+                /// Starts executions, all of them or none, each a step of the handler that whoever goes on finds again. Those that
+                /// are open are cancelled when the one that started them ends other than by success.
+                spawn_children: POST "/executions/{execution_id}/lease/spawn", worker, Finish,
+                    (on ExecutionId, SpawnChildren) => (SpawnedChildren);
+
                 /// The work is done.
                 complete: POST "/executions/{execution_id}/lease/complete", worker, Finish,
                     (on ExecutionId, Complete) => (Completed);

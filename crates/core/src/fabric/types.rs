@@ -10,6 +10,7 @@ pub use crate::command::operator::*;
 pub use crate::command::page::*;
 pub use crate::command::quota::*;
 pub use crate::command::signal::*;
+pub use crate::command::spawn::*;
 pub use crate::command::steps::*;
 pub use crate::command::stream::*;
 pub use crate::command::submit::*;

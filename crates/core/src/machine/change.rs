@@ -328,6 +328,8 @@ impl<'a> Change<'a> {
         self.after.resumed = None;
         self.after.follow_ups.reopen_edges = false;
         self.after.follow_ups.resolve_edges = self.after.definition.flow.is_some();
+        // What it spawned and has not ended is of use to nobody but after a success.
+        self.after.follow_ups.cancel_siblings |= self.after.steps.spawned && ending.kind != OutcomeKind::Success;
         if let Some(dependencies) = &mut self.after.dependencies {
             dependencies.waiting = false;
         }

@@ -10,8 +10,8 @@ use std::slice;
 use crate::command::waitpoint::RequiredNames;
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
-use crate::limits::{CONDITION_COUNT_MAX, CONDITION_DEPTH_MAX, CONDITION_LEAVES_MAX};
-use crate::name::{SignalName, WaitpointKey};
+use crate::limits::{CONDITION_COUNT_MAX, CONDITION_DEPTH_MAX, CONDITION_LEAVES_MAX, CONDITION_NAMES_MAX};
+use crate::name::WaitpointKey;
 use crate::record::{Distinct, Matcher, NodeProgress, ResumeCondition, Signal};
 
 /// What a condition is judged against.
@@ -38,7 +38,8 @@ fn check_node(node: &ResumeCondition, path: &str, depth: usize, around: &Surroun
         return Err(fault(path, format!("nests deeper than {CONDITION_DEPTH_MAX}")));
     }
     match node {
-        ResumeCondition::Single { waitpoint_key, .. } => {
+        ResumeCondition::Single { waitpoint_key, matcher } => {
+            check_matcher(Some(matcher), &format!("{path}.single.matcher"))?;
             check_key(waitpoint_key, &format!("{path}.single.waitpoint_key"), around)
         }
         ResumeCondition::OperatorOnly | ResumeCondition::TimeoutOnly if depth > 1 => Err(fault(
@@ -55,9 +56,22 @@ fn check_node(node: &ResumeCondition, path: &str, depth: usize, around: &Surroun
         ResumeCondition::Count {
             n,
             distinct,
+            matcher,
             waitpoints,
-            ..
-        } => check_count(*n, *distinct, waitpoints, &format!("{path}.count"), around),
+        } => {
+            check_matcher(matcher.as_ref(), &format!("{path}.count.matcher"))?;
+            check_count(*n, *distinct, waitpoints, &format!("{path}.count"), around)
+        }
+    }
+}
+
+fn check_matcher(matcher: Option<&Matcher>, path: &str) -> Result<(), Rejection> {
+    match matcher {
+        Some(Matcher::ByNames(names)) if !(1..=CONDITION_NAMES_MAX).contains(&names.len()) => {
+            let detail = format!("has {} names, not 1 to {CONDITION_NAMES_MAX}", names.len());
+            Err(fault(&format!("{path}.by_names"), detail))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -167,10 +181,11 @@ pub fn required_names(condition: &ResumeCondition, waitpoint_key: &WaitpointKey)
         .iter()
         .filter(|leaf| leaf.waitpoints.contains(waitpoint_key))
     {
-        match leaf.name {
-            Some(name) => names.insert(name.clone()),
-            None => return RequiredNames::Any,
-        };
+        match leaf.matcher {
+            Some(Matcher::ByName(name)) => names.extend([name.clone()]),
+            Some(Matcher::ByNames(any)) => names.extend(any.iter().cloned()),
+            Some(Matcher::Any) | None => return RequiredNames::Any,
+        }
     }
     if names.is_empty() {
         RequiredNames::Nothing
@@ -183,14 +198,20 @@ pub fn required_names(condition: &ResumeCondition, waitpoint_key: &WaitpointKey)
 struct Leaf<'c> {
     n: usize,
     distinct: Distinct,
-    /// Only signals of this name; absent: any.
-    name: Option<&'c SignalName>,
+    /// Only signals like this; absent: any.
+    matcher: Option<&'c Matcher>,
     waitpoints: &'c [WaitpointKey],
 }
 
 impl Leaf<'_> {
     fn asks_for(&self, arrival: Arrival<'_>) -> bool {
-        self.waitpoints.contains(arrival.waitpoint_key) && self.name.is_none_or(|name| *name == arrival.signal.name)
+        let name = &arrival.signal.name;
+        let matches = match self.matcher {
+            Some(Matcher::ByName(wanted)) => wanted == name,
+            Some(Matcher::ByNames(any)) => any.contains(name),
+            Some(Matcher::Any) | None => true,
+        };
+        matches && self.waitpoints.contains(arrival.waitpoint_key)
     }
 
     fn is_full(&self, seen: &NodeProgress) -> bool {
@@ -220,7 +241,7 @@ fn leaves(condition: &ResumeCondition) -> Vec<Leaf<'_>> {
         ResumeCondition::Single { waitpoint_key, matcher } => vec![Leaf {
             n: 1,
             distinct: Distinct::Signals,
-            name: name_of(Some(matcher)),
+            matcher: Some(matcher),
             waitpoints: slice::from_ref(waitpoint_key),
         }],
         ResumeCondition::Count {
@@ -231,15 +252,8 @@ fn leaves(condition: &ResumeCondition) -> Vec<Leaf<'_>> {
         } => vec![Leaf {
             n: *n as usize,
             distinct: *distinct,
-            name: name_of(matcher.as_ref()),
+            matcher: matcher.as_ref(),
             waitpoints,
         }],
-    }
-}
-
-fn name_of(matcher: Option<&Matcher>) -> Option<&SignalName> {
-    match matcher {
-        Some(Matcher::ByName(name)) => Some(name),
-        Some(Matcher::Any) | None => None,
     }
 }

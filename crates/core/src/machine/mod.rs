@@ -64,6 +64,7 @@ pub mod replay;
 pub mod resume;
 pub mod retention;
 pub mod signal;
+pub mod spawn;
 pub mod steps;
 pub mod stream;
 pub mod submit;

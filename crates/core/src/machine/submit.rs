@@ -124,7 +124,7 @@ pub(super) fn check_one_id(command: &CreateExecution) -> Result<(), Rejection> {
 }
 
 /// Refuses a name that is kept for work of the engine's own.
-fn check_not_ours(what: &str, name: &str) -> Result<(), Rejection> {
+pub(crate) fn check_not_ours(what: &str, name: &str) -> Result<(), Rejection> {
     if name.starts_with('_') {
         let detail = format!("{what} {name:?} begins with _, which is kept for FlowFabric itself: take another name");
         return Err(Code::InvalidInput.because(detail));

@@ -74,11 +74,14 @@ pub fn create_pending(
     Ok(change.finish(pending))
 }
 
-/// A fresh id tells a repetition too: whoever lost the reply and carries no request id asks with the same one.
+/// One that is open under this key is answered again: whoever lost the reply, or took over, hands out the same. Who names
+/// another id wants another one.
 fn made_before(execution: &Execution, id: WaitpointId, command: &CreatePendingWaitpoint) -> Option<PendingWaitpoint> {
-    let same =
-        |pending: &&PendingWaitpoint| pending.waitpoint.id == id && pending.waitpoint.key == command.waitpoint_key;
-    execution.pending_waitpoints.iter().find(same).cloned()
+    let open = &execution.pending_waitpoints;
+    let same = |pending: &&PendingWaitpoint| {
+        pending.waitpoint.key == command.waitpoint_key && (pending.waitpoint.id == id || command.waitpoint_id.is_none())
+    };
+    open.iter().find(same).cloned()
 }
 
 fn check_room(execution: &Execution, command: &CreatePendingWaitpoint) -> Result<(), Rejection> {

@@ -118,6 +118,9 @@ pub struct Journal {
     /// What replays forgot, oldest first: a step that one of these names counts as not recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Forgotten>,
+    /// Other executions were spawned: they do not outlive its failure.
+    #[serde(skip_serializing_if = "is_default")]
+    pub spawned: bool,
 }
 
 /// What one replay forgot.
@@ -136,9 +139,19 @@ impl Journal {
     /// Whether a replay has forgotten this step.
     pub fn has_forgotten(&self, step: &Step) -> bool {
         let is_meant = |forgotten: &Forgotten| {
-            (forgotten.from..forgotten.before).contains(&step.seq)
-                && (!forgotten.failed_only || step.state == StepState::Failed)
+            forgotten.holds(step) && (!forgotten.failed_only || step.state == StepState::Failed)
         };
         self.forgotten.iter().any(is_meant)
+    }
+
+    /// Whether a replay has forgotten this step if what it started ended other than by success.
+    pub fn has_forgotten_failure(&self, step: &Step) -> bool {
+        self.forgotten.iter().any(|forgotten| forgotten.holds(step))
+    }
+}
+
+impl Forgotten {
+    fn holds(&self, step: &Step) -> bool {
+        (self.from..self.before).contains(&step.seq)
     }
 }

@@ -113,6 +113,8 @@ pub enum ResumeCondition {
 pub enum Matcher {
     /// Only signals of this name.
     ByName(SignalName),
+    /// Signals of any of these names, 1 to 16.
+    ByNames(BTreeSet<SignalName>),
     /// Every signal.
     Any,
 }

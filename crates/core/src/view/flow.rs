@@ -64,7 +64,8 @@ pub struct GroupView {
 pub struct ListFlows {
     /// Of this tenant; absent: of all the caller may see.
     pub namespace: Option<Namespace>,
-    /// Of this kind, as given when they were created; absent: of any.
+    /// Of this kind, as given when they were created; absent: of any but `_spawned`, the kind of flows that executions got
+    /// because they spawned others.
     pub kind: Option<FlowKind>,
     /// With this tag, as `key=value`.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]

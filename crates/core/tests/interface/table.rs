@@ -47,6 +47,7 @@ const PROMISED: &str = "
     release                     POST    /executions/{}/lease/release                    worker
     update_progress             POST    /executions/{}/lease/progress                   worker
     record_steps                POST    /executions/{}/lease/steps                      worker
+    spawn_children              POST    /executions/{}/lease/spawn                      worker
     complete                    POST    /executions/{}/lease/complete                   worker
     fail                        POST    /executions/{}/lease/fail                       worker
     delay                       POST    /executions/{}/lease/delay                      worker
@@ -112,6 +113,7 @@ const LARGE_BODIES: &[(usize, &[&str])] = &[
         8 * 1024 * 1024,
         &[
             "record_steps",
+            "spawn_children",
             "complete",
             "fail",
             "release",

@@ -228,6 +228,7 @@ fn a_signal_elsewhere_or_of_another_name_is_not_asked_for() {
 fn holds_for_all(condition: &ResumeCondition, arrivals: &[(WaitpointKey, Signal)]) -> bool {
     let matches = |matcher: Option<&Matcher>, signal: &Signal| match matcher {
         Some(Matcher::ByName(name)) => signal.name == *name,
+        Some(Matcher::ByNames(names)) => names.contains(&signal.name),
         Some(Matcher::Any) | None => true,
     };
     match condition {

@@ -6,6 +6,7 @@ use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_core::command::steps::{StepUsage, StepView};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
+use ff_core::machine::steps;
 use ff_core::record::{BlobKey, Execution, Journal, Step, StepKind, StepState, WaitStep};
 
 use crate::engine::Engine;
@@ -44,9 +45,17 @@ pub(crate) async fn read(engine: &Engine, execution: &Execution, mut snapshot: S
     let (id, journal) = (execution.id, &execution.steps);
     let read: Vec<Step> = snapshot.steps(id).into_iter().cloned().collect();
     let mut next = place_after(&read, ask.limit, journal);
-    let mut steps: Vec<Step> = read.into_iter().filter(|step| !journal.has_forgotten(step)).collect();
+    match ask.output_bytes {
+        Some(_) => references::read_records(engine, &read, &mut snapshot).await?,
+        None => {
+            let depends_on_child = |step: &&Step| step.child.is_some() && journal.has_forgotten_failure(step);
+            let depending: Vec<Step> = read.iter().filter(depends_on_child).cloned().collect();
+            references::read_records(engine, &depending, &mut snapshot).await?;
+        }
+    }
+    let is_remembered = |step: &Step| steps::is_remembered(journal, step, references::child_of(step, &snapshot));
+    let mut steps: Vec<Step> = read.into_iter().filter(is_remembered).collect();
     if let Some(bytes) = ask.output_bytes {
-        references::read_records(engine, &steps, &mut snapshot).await?;
         let whole = steps_within(bytes, &steps, &snapshot);
         next = steps.get(whole).map(|step| step.seq).or(next);
         steps.truncate(whole);

@@ -73,6 +73,11 @@ pub(super) fn signals_of(step: &Step, snapshot: &Snapshot) -> Vec<StepSignalView
     signals.collect()
 }
 
+/// The execution that a step started, if it is there.
+pub(super) fn child_of<'s>(step: &Step, snapshot: &'s Snapshot) -> Option<&'s Execution> {
+    snapshot.execution(&RecordKey::Execution(step.child?))
+}
+
 /// A spawned execution as it stands; what it was completed with is there if it was read.
 pub(super) fn child_view(execution_id: ExecutionId, snapshot: &Snapshot) -> ChildView {
     let child = snapshot.execution(&RecordKey::Execution(execution_id));

@@ -12,7 +12,7 @@ use ff_core::machine::lease::check_lease_ttl;
 use ff_core::name::{Namespace, WorkerInstanceId};
 use ff_core::record::Drain;
 use ff_core::time::Duration;
-use futures::future::select;
+use futures::future::{pending, select};
 
 use super::claim_queue::ClaimQueueKey;
 use super::serving;
@@ -32,23 +32,40 @@ pub(crate) async fn claim(engine: &Engine, command: Claim) -> Result<Vec<Task>> 
         return Err(Code::InvalidInput.because("max must be at least 1"));
     }
     check_claimant(engine, &command).await?;
-    claim_checked(engine, command, lease_ttl, WorkerLoad::default()).await
+    let checked = CheckedClaim {
+        claim: command,
+        lease_ttl,
+        load: WorkerLoad::default(),
+    };
+    claim_checked(engine, checked, pending()).await
+}
+
+/// A claim that was looked at already.
+pub(super) struct CheckedClaim {
+    pub(super) claim: Claim,
+    pub(super) lease_ttl: Duration,
+    pub(super) load: WorkerLoad,
 }
 
 /// How long a worker that is to finish what it has waits for nothing: one that asks for more all the same asks slowly.
 const DRAINED_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// The same for a claim that was looked at already.
+/// Takes tasks, waiting for the first one no longer than until `hurry` is over.
 pub(super) async fn claim_checked(
     engine: &Engine,
-    command: Claim,
-    lease_ttl: Duration,
-    load: WorkerLoad,
+    checked: CheckedClaim,
+    hurry: impl Future<Output = ()>,
 ) -> Result<Vec<Task>> {
+    let CheckedClaim {
+        claim: command,
+        lease_ttl,
+        load,
+    } = checked;
     note_worker(engine, &command, load);
     if drain_of(engine, &command.namespace, &command.instance).is_some() {
         let wait = HostDuration::from_millis(command.wait.min(DRAINED_WAIT_MAX).as_millis());
-        select(pin!(engine.stopped()), engine.host().sleep(wait)).await;
+        let (stopped, hurry) = (pin!(engine.stopped()), pin!(hurry));
+        select(select(stopped, hurry), engine.host().sleep(wait)).await;
         return Ok(Vec::new());
     }
     let key = ClaimQueueKey::of(&command.namespace, &command.want);
@@ -66,7 +83,7 @@ pub(super) async fn claim_checked(
     if let Some(queue) = joined.needs_another_loop {
         serving::start(engine, queue);
     }
-    joined.claim.answer(engine.host(), wait).await
+    joined.claim.answer(engine.host(), wait, hurry).await
 }
 
 /// Why a worker process is handed nothing; `None`: it may have work.

@@ -12,7 +12,6 @@ use ff_core::command::lease::{Renew, ReportUsage};
 use ff_core::command::steps::{RecordSteps, RecordedSteps};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::command::waitpoint::SuspendedTask;
-use ff_core::command::worker::WorkerLoad;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
@@ -21,7 +20,7 @@ use ff_core::machine::worker::check_load;
 use ff_core::time::Duration;
 use futures::future::{join_all, join3};
 
-use super::claim::{check_wait, check_want, claim_checked, drain_of, note_worker};
+use super::claim::{CheckedClaim, check_wait, check_want, claim_checked, drain_of, note_worker};
 use crate::directory::check_claimant;
 use crate::engine::Engine;
 use crate::ops::work;
@@ -61,6 +60,7 @@ pub(crate) async fn exchange(engine: &Engine, mut command: Exchange) -> Result<E
         command.instance.clone(),
         command.load.clone(),
     );
+    let mut stops = engine.shared.stops.join(&namespace, &instance);
     let (reports, claim) = by_execution(command);
     if let Some(claim) = &claim {
         check_claimant(engine, claim).await?;
@@ -80,8 +80,10 @@ pub(crate) async fn exchange(engine: &Engine, mut command: Exchange) -> Result<E
         if !nothing_urgent(&exchanged) {
             claim.wait = Duration::ZERO;
         }
-        exchanged.tasks = claim_after_reports(engine, (claim, load), lease_ttl, any_reports).await?;
+        let checked = CheckedClaim { claim, lease_ttl, load };
+        exchanged.tasks = claim_after_reports(engine, checked, any_reports, stops.told()).await?;
     }
+    exchanged.stops = stops.all();
     exchanged.drain = drain_of(engine, &namespace, &instance);
     exchanged.server_time = engine.store_time().await?;
     Ok(exchanged)
@@ -90,15 +92,15 @@ pub(crate) async fn exchange(engine: &Engine, mut command: Exchange) -> Result<E
 /// The tasks of an exchange. The reports are applied by then: a claim that fails must not hide what came of them.
 async fn claim_after_reports(
     engine: &Engine,
-    (claim, load): (Claim, WorkerLoad),
-    lease_ttl: Duration,
+    checked: CheckedClaim,
     any_reports: bool,
+    hurry: impl Future<Output = ()>,
 ) -> Result<Vec<Task>> {
-    if claim.want.max == 0 {
-        note_worker(engine, &claim, load);
+    if checked.claim.want.max == 0 {
+        note_worker(engine, &checked.claim, checked.load);
         return Ok(Vec::new());
     }
-    match claim_checked(engine, claim, lease_ttl, load).await {
+    match claim_checked(engine, checked, hurry).await {
         Err(refusal) if any_reports => {
             tracing::debug!(%refusal, "an exchange was answered without tasks");
             Ok(Vec::new())
@@ -265,6 +267,7 @@ impl Answers {
             frames: in_order(self.frames),
             usage: in_order(self.usage),
             tasks: Vec::new(),
+            stops: Vec::new(),
             drain: None,
             server_time: Default::default(),
         }

@@ -1,5 +1,6 @@
 //! One claim in its queue: what it wants, and the caller who waits for it.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -89,10 +90,10 @@ impl<'q> WaitingClaim<'q> {
         (queued, waiting)
     }
 
-    /// Waits for the answer, and for a first task at most `wait`.
-    pub(super) async fn answer(mut self, host: &dyn Host, wait: Duration) -> Answer {
+    /// Waits for the answer, and for a first task at most `wait` and not beyond `hurry`.
+    pub(super) async fn answer(mut self, host: &dyn Host, wait: Duration, hurry: impl Future<Output = ()>) -> Answer {
         if wait > Duration::ZERO {
-            match select(&mut self.answer, host.sleep(wait)).await {
+            match select(&mut self.answer, select(host.sleep(wait), pin!(hurry))).await {
                 Either::Left((answer, _)) => return answer.unwrap_or_else(|_| unanswered()),
                 Either::Right(_) => self.patient.store(false, Ordering::SeqCst),
             }

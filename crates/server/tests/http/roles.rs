@@ -18,7 +18,7 @@ const PROMISED: &[(&str, &str)] = &[
     (
         "worker",
         "claim_for_worker claim_from_grant claim exchange register_worker heartbeat deregister_worker
-         renew release update_progress record_steps complete fail delay wait_children suspend create_pending_waitpoint report_usage append_frame",
+         renew release update_progress record_steps spawn_children complete fail delay wait_children suspend create_pending_waitpoint report_usage append_frame",
     ),
     (
         "reader",

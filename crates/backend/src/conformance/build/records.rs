@@ -27,7 +27,7 @@ use ff_core::record::{
     NodeProgress, OnSatisfied, Outcome, OutcomeKind, PendingWaitpoint, Phase, Progress, ReasonCode, Record, ReportLog,
     RequestLog, RequestOutcome, ResumeCondition, Resumed, ResumedBy, Runnable, Signal, SignalEffect, SignalKeyRecord,
     Step, StepKind, StepSignal, StepState, StepUnderWay, StopRequest, SubmissionKeyRecord, Success, Suspension, Tags,
-    TimeoutBehavior, UsageIdentity, Waitpoint, WaitpointRef, WaitpointUse,
+    TimeoutBehavior, UsageIdentity, WaitStep, Waitpoint, WaitpointRef, WaitpointUse,
 };
 use ff_core::time::{Duration, Timestamp};
 
@@ -244,6 +244,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
                 before: 7,
                 failed_only: true,
             }],
+            spawned: true,
         },
         pending_waitpoints: vec![pending(store)],
         resumed: Some(Resumed {
@@ -413,7 +414,14 @@ fn suspension(store: &Store<'_>) -> Suspension {
         timeout_behavior: TimeoutBehavior::Escalate,
         resume_delay: Duration::from_millis(16),
         escalated: true,
-        step: None,
+        step: Some(WaitStep {
+            key: StepKey::parse("review#0").expect("a key"),
+            seq: 2,
+            signals: vec![StepSignal {
+                signal_id: SignalId::from_uuid(store.uuid()),
+                waitpoint_key: Some(WaitpointKey::parse("k").expect("a key")),
+            }],
+        }),
     }
 }
 

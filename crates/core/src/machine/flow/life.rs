@@ -12,7 +12,7 @@ use crate::limits::{CANCEL_WAIT_MAX, RETENTION_DEFAULT};
 use crate::machine::context::Context;
 use crate::machine::decided::{Decided, Draft, Write};
 use crate::machine::lease::check_text;
-use crate::machine::submit::check_tags;
+use crate::machine::submit::{check_not_ours, check_tags};
 use crate::policy::Retention;
 use crate::record::{
     CancelFlowPolicy, Flow, FlowCancellation, Gate, GateState, Happening, HistoryLine, HistorySubject, Record,
@@ -72,7 +72,13 @@ pub fn create(
         }
         return Err(Code::AlreadyExists.because(format!("flow {id} exists with another definition")));
     }
-    let flow = new_flow(command, id, content_digest, context.now);
+    check_not_ours("flow_kind", command.flow_kind.as_str())?;
+    Ok(create_own(id, command, context))
+}
+
+/// The same for a flow of the engine's own, under an id that nobody has used.
+pub(crate) fn create_own(id: FlowId, command: &CreateFlow, context: &Context) -> Decided<FlowCreated> {
+    let flow = new_flow(command, id, content_digest(command), context.now);
     let state = match command.assembly {
         Assembly::Open => GateState::Open,
         Assembly::Assembling => GateState::Assembling,
@@ -83,10 +89,10 @@ pub fn create(
         .push(flow_line(&flow, context, Happening::FlowCreated, None));
     draft.create(Gate { flow_id: id, state });
     draft.create(flow);
-    Ok(Decided {
+    Decided {
         outcome: FlowCreated::Created,
         draft,
-    })
+    }
 }
 
 fn content_digest(command: &CreateFlow) -> String {

@@ -12,14 +12,17 @@ mod check;
 mod forget;
 mod pause;
 mod record;
+mod spawned;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use record::record;
+pub use spawned::is_remembered;
 
 pub(crate) use forget::forget;
 pub(crate) use pause::{Wait, begin_wait, end_wait, make_room_for, record_sleep};
-pub(crate) use record::add;
+pub(crate) use record::{add, check_room};
+pub(crate) use spawned::{find_spawn, record_spawn};
 
 use crate::command::steps::StepUsage;
 use crate::id::BudgetId;

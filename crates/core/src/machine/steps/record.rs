@@ -160,7 +160,7 @@ fn content_digest(report: &StepReport) -> String {
 }
 
 /// Refuses what does not fit any more.
-pub(super) fn check_room(change: &Change<'_>) -> Result<(), Rejection> {
+pub(crate) fn check_room(change: &Change<'_>) -> Result<(), Rejection> {
     let (before, after, settings) = (&change.before().steps, &change.after.steps, &change.context.settings);
     let (steps_max, bytes_max) = (settings.steps_max, settings.step_output_bytes_max);
     if after.count <= steps_max && after.bytes <= bytes_max {

@@ -152,6 +152,7 @@ fn what_does_not_fit_is_refused_whole_and_says_how_much_room_there_is() {
             bytes,
             next_seq: count,
             forgotten: Vec::new(),
+            spawned: false,
         };
         execution
     };

@@ -7,6 +7,7 @@ use ff_core::command::page::{Page, PageRequest};
 use ff_core::fabric::{On, Result};
 use ff_core::id::FlowId;
 use ff_core::machine::flow;
+use ff_core::name::FlowKind;
 use ff_core::record::{Execution, Tags};
 use ff_core::view::{ExecutionView, FlowView, GroupView, ListFlows};
 use futures::future::try_join_all;
@@ -27,8 +28,10 @@ pub(crate) async fn get_flow_tags(engine: &Engine, id: FlowId) -> Result<Tagged>
     Ok(Tagged { tags })
 }
 
-/// Each flow is read on its own: its counters are beside it. One that is deleted meanwhile is left out.
+/// Each flow is read on its own: its counters are beside it. One that is deleted meanwhile is left out, and so are those that
+/// nobody made by name: a page may be short.
 pub(crate) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Page<FlowView>> {
+    let wants_spawned = request.kind == Some(FlowKind::spawned());
     let filter = FlowFilter {
         namespace: engine.namespace_to_read(request.namespace)?,
         kind: request.kind,
@@ -41,7 +44,11 @@ pub(crate) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Pa
         .list(Listing::Flows(filter), after, request.page.limit()?)
         .await?;
     let next = engine.sign_cursor(page.next.clone(), &scope).await?;
-    let ids: Vec<_> = page.flows().into_iter().map(|(flow, _)| flow.id).collect();
+    let found = page.flows().into_iter().map(|(flow, _)| flow);
+    let ids: Vec<_> = found
+        .filter(|flow| wants_spawned || flow.kind != FlowKind::spawned())
+        .map(|flow| flow.id)
+        .collect();
     let loads = ids.iter().map(|id| engine.store().load(engine.load_of_flow(*id)));
     let snapshots = try_join_all(loads).await?;
     let seen = |(id, snapshot): (&FlowId, &Snapshot)| engine.visible_flow(snapshot, *id).ok().map(view);

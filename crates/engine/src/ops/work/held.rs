@@ -10,7 +10,7 @@ use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::machine::Context;
 use ff_core::machine::steps::Around;
 use ff_core::name::{Namespace, StepKey};
-use ff_core::record::{Execution, RecordKey};
+use ff_core::record::{Execution, RecordKey, Step};
 
 use crate::directory::limits;
 use crate::engine::{Engine, as_worker};
@@ -33,6 +33,14 @@ impl From<ExecutionId> for Held {
 }
 
 impl Held {
+    /// A call that names steps.
+    pub(crate) fn naming<'k>(id: ExecutionId, keys: impl Iterator<Item = &'k StepKey>) -> Self {
+        Self {
+            steps: keys.map(|key| RecordKey::Step(id, key.clone())).collect(),
+            ..Self::from(id)
+        }
+    }
+
     /// A call that records steps, and perhaps one more under a name of its own.
     pub(crate) async fn recording(
         engine: &Engine,
@@ -40,11 +48,9 @@ impl Held {
         steps: &[StepReport],
         named: Option<&StepKey>,
     ) -> Result<Self> {
-        let keys = steps.iter().map(|step| &step.key).chain(named).cloned();
         Ok(Self {
-            id,
-            steps: keys.map(|key| RecordKey::Step(id, key)).collect(),
             missing_budgets: missing_budgets(engine, id, steps).await?,
+            ..Self::naming(id, steps.iter().map(|step| &step.key).chain(named))
         })
     }
 
@@ -55,12 +61,16 @@ impl Held {
         load
     }
 
+    /// The steps of these names that were read.
+    pub(crate) fn stored<'s>(&'s self, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Step> {
+        self.steps.iter().filter_map(|key| snapshot.step(key))
+    }
+
     /// The circumstances of a decision of the worker that runs it.
     pub(crate) fn context(&self, engine: &Engine, snapshot: &Snapshot, execution: &Execution) -> Context {
-        let stored = self.steps.iter().filter_map(|key| snapshot.step(key).cloned());
         let context = Context {
             steps: Around {
-                stored: stored.collect(),
+                stored: self.stored(snapshot).cloned().collect(),
                 missing_budgets: self.missing_budgets.clone(),
             },
             ..engine.context_of(snapshot, execution)

@@ -7,12 +7,14 @@
 //! | `children` | wait_children, which needs counters |
 //! | `usage` | report_usage, which goes on to a budget |
 //! | `steps` | record_steps, which goes on to budgets |
+//! | `spawn` | spawn_children, which adds members to a flow |
 //! | `held` | the execution a call is about, with the steps it names |
 //! | `frames` | append_frame, which does not write the execution |
 
 mod children;
 mod frames;
 mod held;
+mod spawn;
 mod steps;
 mod suspend;
 mod usage;
@@ -20,6 +22,7 @@ mod usage;
 pub(crate) use children::wait_children;
 pub(crate) use frames::append_frame;
 pub(crate) use held::Held;
+pub(crate) use spawn::spawn_children;
 pub(crate) use steps::record_steps;
 pub(crate) use suspend::{create_pending_waitpoint, suspend};
 pub(crate) use usage::{report_usage, settle_outbox};

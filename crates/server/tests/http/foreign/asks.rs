@@ -203,6 +203,7 @@ fn bodies(name: &str, things: &Things) -> Vec<Value> {
             let steps = json!({ "steps": [{ "key": "a", "output": 1, "usage": usage }] });
             vec![under(&things.fence, steps.clone()), under(&own_lease(), steps)]
         }
+        "spawn_children" => fenced(json!({ "children": [{ "step": "a", "execution_kind": "job" }] })),
         "complete" => fenced(json!({ "result": 1 })),
         "fail" => fenced(json!({ "reason": "why", "category": "transient" })),
         "delay" => fenced(json!({ "until": 1_800_000_001_000_u64 })),
