@@ -115,6 +115,7 @@ macro_rules! fabric_cases {
                 a_task_that_may_not_record_its_steps_is_not_let_go,
                 a_repeated_finish_records_its_steps_once,
                 a_delay_with_a_name_is_a_sleep,
+                the_name_of_a_pause_stands_nowhere_else_in_its_call,
                 an_exchange_records_steps_before_it_finishes,
                 who_recorded_in_vain_does_not_wait,
             }

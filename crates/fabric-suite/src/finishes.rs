@@ -128,6 +128,27 @@ pub(crate) async fn a_delay_with_a_name_is_a_sleep(harness: &dyn Harness) {
     assert_eq!(refused(sleep(&next, "a").await), Code::StepConflict);
 }
 
+pub(crate) async fn the_name_of_a_pause_stands_nowhere_else_in_its_call(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let delay = DelayUntil {
+        fence: Some(task.fence),
+        until: scene.now().await + MINUTE,
+        steps: vec![done("a", "1")],
+        step: Some(step_key("a")),
+    };
+    let suspend = Suspend {
+        steps: vec![done("a", "1")],
+        step: Some(step_key("a")),
+        ..waiting(&task)
+    };
+    for how in [Finish::Delay(delay), Finish::Suspend(Box::new(suspend))] {
+        assert_eq!(refused(let_go(&scene, &task, how).await), Code::InvalidInput);
+    }
+    assert_eq!(scene.state(task.execution_id).await, PublicState::Active);
+    assert_eq!(scene.steps(task.execution_id).await, []);
+}
+
 pub(crate) async fn an_exchange_records_steps_before_it_finishes(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let task = scene.running(submission()).await;

@@ -147,7 +147,7 @@ pub fn delay(execution: &Execution, command: &DelayUntil, context: &Context) -> 
     }
     fence::confirm(&mut change);
     let until = command.until;
-    steps::add(&mut change, &command.steps)?;
+    steps::add_beside(&mut change, &command.steps, command.step.as_ref())?;
     if let Some(step) = &command.step {
         steps::record_sleep(&mut change, step, until)?;
     }

@@ -72,7 +72,7 @@ pub fn suspend(
         return Ok(change.finish(first));
     }
     fence::confirm(&mut change);
-    steps::add(&mut change, &command.steps)?;
+    steps::add_beside(&mut change, &command.steps, command.step.as_ref())?;
     let step = match command.step.as_ref().map(|key| steps::begin_wait(&mut change, key)) {
         Some(Ok(Wait::Over(step))) => return Ok(change.finish(waited_before(&step))),
         Some(Ok(Wait::Begun(step))) => Some(step),

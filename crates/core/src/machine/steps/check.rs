@@ -6,10 +6,15 @@ use crate::command::steps::StepReport;
 use crate::error::{Code, Rejection};
 use crate::limits::{STEP_BYTES_PER_CALL_MAX, STEPS_PER_CALL_MAX};
 use crate::machine::lease::{check_label, check_text};
+use crate::name::StepKey;
 use crate::record::{StepKind, StepState};
 
-/// Refuses what could not be recorded whatever the execution is.
-pub(super) fn check_reports(steps: &[StepReport], output_bytes_max: usize) -> Result<(), Rejection> {
+/// Refuses what could not be recorded whatever the execution is. `pause` is the name of a sleep or a wait of the same call.
+pub(super) fn check_reports(
+    steps: &[StepReport],
+    pause: Option<&StepKey>,
+    output_bytes_max: usize,
+) -> Result<(), Rejection> {
     let (count, max) = (steps.len(), STEPS_PER_CALL_MAX);
     if count > max {
         return Err(Code::BatchTooLarge.because(format!("{count} steps in one call, more than {max}")));
@@ -23,7 +28,7 @@ pub(super) fn check_reports(steps: &[StepReport], output_bytes_max: usize) -> Re
         let max = STEP_BYTES_PER_CALL_MAX;
         return Err(Code::PayloadTooLarge.because(format!("{bytes} bytes of outputs in one call, more than {max}")));
     }
-    let mut keys = BTreeSet::new();
+    let mut keys: BTreeSet<&StepKey> = pause.into_iter().collect();
     for step in steps {
         check_report(step)?;
         let length = step.output.as_ref().map_or(0, |output| output.len());

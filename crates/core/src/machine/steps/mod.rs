@@ -21,7 +21,7 @@ pub use spawned::is_remembered;
 
 pub(crate) use forget::forget;
 pub(crate) use pause::{Wait, begin_wait, end_wait, make_room_for, record_sleep};
-pub(crate) use record::{add, check_room};
+pub(crate) use record::{add, add_beside, check_room};
 pub(crate) use spawned::{find_spawn, record_spawn};
 
 use crate::command::steps::StepUsage;

@@ -47,7 +47,16 @@ pub fn record(
 
 /// Records steps in a change of the live lease's holder.
 pub(crate) fn add(change: &mut Change<'_>, reports: &[StepReport]) -> Result<Vec<RecordedStep>, Rejection> {
-    check_reports(reports, change.context.settings.payload_bytes_max)?;
+    add_beside(change, reports, None)
+}
+
+/// The same in a call that begins a sleep or a wait under a name of its own.
+pub(crate) fn add_beside(
+    change: &mut Change<'_>,
+    reports: &[StepReport],
+    pause: Option<&StepKey>,
+) -> Result<Vec<RecordedStep>, Rejection> {
+    check_reports(reports, pause, change.context.settings.payload_bytes_max)?;
     let mut recorded = Vec::with_capacity(reports.len());
     for report in reports {
         recorded.push(add_one(change, report)?);

@@ -250,10 +250,19 @@ fn every_way_to_let_a_task_go_records_steps_with_it() {
 }
 
 fn sleep(case: &mut Case, name: &str, until: ff_core::time::Timestamp) -> Result<LetGo, Rejection> {
+    sleep_after(case, vec![done("before", "1")], name, until)
+}
+
+fn sleep_after(
+    case: &mut Case,
+    steps: Vec<StepReport>,
+    name: &str,
+    until: ff_core::time::Timestamp,
+) -> Result<LetGo, Rejection> {
     let command = DelayUntil {
         fence: Some(case.fence()),
         until,
-        steps: vec![done("before", "1")],
+        steps,
         step: Some(key(name)),
     };
     case.act(|execution, context| lease::delay(execution, &command, context))
@@ -280,8 +289,16 @@ fn a_delay_with_a_name_is_a_sleep_that_is_done() {
     case.pass(MINUTE);
     case.pump();
     case.lease();
-    let refused = sleep(&mut case, "before", later);
+    let refused = sleep_after(&mut case, Vec::new(), "before", later);
     assert_eq!(code(refused), Code::StepConflict, "the name of something else");
+}
+
+#[test]
+fn the_name_of_a_sleep_stands_nowhere_else_in_its_call() {
+    let mut case = Case::new().leased();
+    let until = case.now() + MINUTE;
+    assert_eq!(code(sleep(&mut case, "before", until)), Code::InvalidInput);
+    assert!(case.store.steps(case.id).is_empty());
 }
 
 fn cost(budget: u128, tokens: u64) -> StepUsage {
