@@ -36,6 +36,8 @@ const OUTCOMES: &[(Operation, &[&str])] = &[
         // A budget that is gone is refused as one that never was.
         &["ok", "soft_breach", "hard_breach", "already_applied"],
     ),
+    ("record_steps", &["recorded", "already", "some"]),
+    ("read_steps", &["page", "last page"]),
     ("cancel_execution", &["now", "already"]),
     ("replay_execution", &["now", "already"]),
     ("revoke_lease", &["now", "already_satisfied", "cancelled"]),

@@ -49,6 +49,7 @@ fn holders_act(before: &Execution, after: &Execution) -> Option<&'static str> {
         return match () {
             () if lease.expires_at > held.expires_at => Some("a renewal"),
             () if after.progress != before.progress => Some("progress"),
+            () if after.steps.next_seq > before.steps.next_seq => Some("a step"),
             () if usage(after) > usage(before) => Some("a usage report"),
             () if after.pending_waitpoints.len() > before.pending_waitpoints.len() => Some("a pending waitpoint"),
             () if lease.confirmed && !held.confirmed => Some("a first use"),

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use ff_backend::transaction::Transaction;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId};
-use ff_core::name::Dimension;
+use ff_core::name::{Dimension, StepKey};
 use ff_core::partition::Partition;
-use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, HistoryLine, Record, RecordKey};
+use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, HistoryLine, Record, RecordKey, Step};
 use ff_core::time::Timestamp;
 
 use super::requests::Deeds;
 use super::slots::SlotKey;
+use super::usage::Costs;
 
 /// The store, as far as invariants care. A clone is the store at a moment.
 #[derive(Clone, Default)]
@@ -46,6 +47,14 @@ pub(crate) struct Mirror {
     pub(crate) owed: BTreeSet<(BudgetId, String)>,
     /// What was reported since the last reset on request.
     pub(crate) usage: BTreeMap<BudgetId, BTreeMap<Dimension, u64>>,
+    /// Steps by execution and name, forgotten ones too.
+    pub(crate) steps: BTreeMap<ExecutionId, BTreeMap<StepKey, Arc<Step>>>,
+    /// Everything that was ever recorded of an execution, by its place.
+    pub(crate) places: BTreeMap<ExecutionId, BTreeMap<u64, Arc<Step>>>,
+    /// How often the store has forgotten its last writes.
+    pub(crate) failovers: u64,
+    /// What steps cost, and what of it budgets have counted.
+    pub(crate) costs: Costs,
 }
 
 /// What one transaction did.
@@ -54,6 +63,7 @@ pub(crate) struct Changes {
     pub(crate) executions: Vec<Transition<Execution>>,
     pub(crate) edges: Vec<Transition<Edge>>,
     pub(crate) flow_records: Vec<Transition<Flow>>,
+    pub(crate) steps: Vec<Transition<Step>>,
     /// Flows whose members or counters moved.
     pub(crate) flows: BTreeSet<FlowId>,
     /// Downstreams whose edges or counters moved.
@@ -112,8 +122,8 @@ impl Mirror {
             | Record::Waitpoint(_)
             | Record::Signal(_)
             | Record::SignalKey(_)
-            | Record::Step(_)
             | Record::SubmissionKey(_) => {}
+            Record::Step(step) => self.put_step(*step, changes),
         }
     }
 
@@ -126,6 +136,19 @@ impl Mirror {
         }
         changes.executions.push(Transition {
             before: self.executions.insert(after.id, Arc::clone(&after)),
+            after: Some(after),
+        });
+    }
+
+    fn put_step(&mut self, step: Step, changes: &mut Changes) {
+        let after = Arc::new(step);
+        let steps = self.steps.entry(after.execution_id).or_default();
+        if steps.get(&after.key) == Some(&after) {
+            // Somebody else's writing that makes others conflict, and changes nothing.
+            return;
+        }
+        changes.steps.push(Transition {
+            before: steps.insert(after.key.clone(), Arc::clone(&after)),
             after: Some(after),
         });
     }
@@ -163,6 +186,14 @@ impl Mirror {
                     });
                 }
             }
+            RecordKey::Step(id, key) => {
+                if let Some(step) = self.steps.get_mut(id).and_then(|steps| steps.remove(key)) {
+                    changes.steps.push(Transition {
+                        before: Some(step),
+                        after: None,
+                    });
+                }
+            }
             _ => {}
         }
     }
@@ -171,6 +202,7 @@ impl Mirror {
         let Some(before) = self.executions.remove(&id) else {
             return;
         };
+        self.places.remove(&id);
         if let Some(members) = before.definition.flow.and_then(|flow| self.members.get_mut(&flow)) {
             members.remove(&id);
         }
@@ -185,6 +217,15 @@ impl Mirror {
     pub(crate) fn members_of(&self, flow: FlowId) -> impl Iterator<Item = &Execution> {
         let members = self.members.get(&flow).into_iter().flatten();
         members.filter_map(|id| self.executions.get(id)).map(Arc::as_ref)
+    }
+
+    /// The steps of an execution that no replay has forgotten, in their order.
+    pub(crate) fn live_steps(&self, execution: &Execution) -> Vec<&Step> {
+        let steps = self.steps.get(&execution.id).into_iter().flat_map(BTreeMap::values);
+        let is_live = |step: &&Step| !execution.steps.has_forgotten(step);
+        let mut live: Vec<&Step> = steps.map(Arc::as_ref).filter(is_live).collect();
+        live.sort_unstable_by_key(|step| step.seq);
+        live
     }
 
     /// Edges into an execution.

@@ -9,7 +9,8 @@
 //! | `dependencies` | no child starts before its dependencies hold |
 //! | `counters` | the counters of flows and groups equal a recount |
 //! | `slots` | quota slots belong to live grants and leases, or are on their way back |
-//! | `usage` | a budget has spent what it counted; nothing leaves an outbox undelivered |
+//! | `steps/` | an acknowledged step stays, under one place and one name, and is what readers and tasks are given |
+//! | `usage` | a budget has spent what it counted, steps' costs too; nothing leaves an outbox undelivered |
 //! | `receipts` | every accepted usage report counts, and once, however often and in whatever way it was sent |
 //! | `requests` | a repeated request ends only the lease or the suspension it ended first |
 //! | `feeds` | a reader of events who is not refused misses nothing |
@@ -31,6 +32,8 @@ mod mirror;
 mod receipts;
 mod requests;
 mod slots;
+mod step_watch;
+mod steps;
 mod usage;
 mod watch;
 
@@ -39,6 +42,7 @@ pub use fences::Act;
 pub use losses::GraphPromise;
 pub use receipts::{RECEIPTS, SentReport};
 pub use requests::reason_of;
+pub use steps::{Looking, SentSteps};
 pub use watch::{Mark, Watch};
 
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Effects on other partitions: nothing leaves an outbox undelivered, and every accepted usage report counts once.
+//! Effects on other partitions: nothing leaves an outbox undelivered, and every accepted usage report and every step that cost
+//! something counts once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,8 @@ use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::quota::QuotaCall;
 use ff_core::command::budget::{BudgetReset, Deleted};
 use ff_core::id::BudgetId;
-use ff_core::record::{Cause, Effect, EffectKind};
+use ff_core::name::Dimension;
+use ff_core::record::{Cause, Effect, EffectKind, Step, UsageIdentity};
 
 use super::mirror::{Changes, Mirror};
 use super::slots::SlotKey;
@@ -15,6 +17,32 @@ use super::{Holds, hold};
 
 /// What tells one usage report from another.
 pub(crate) type ReportKey = (BudgetId, String);
+
+/// What budgets were charged, by dimension.
+type Spent = BTreeMap<BudgetId, BTreeMap<Dimension, u64>>;
+
+/// What steps cost. The costs of a call are one report, so only their sums can be compared.
+#[derive(Clone, Default)]
+pub(crate) struct Costs {
+    due: Spent,
+    counted: Spent,
+}
+
+impl Costs {
+    /// A step was recorded.
+    pub(crate) fn charge(&mut self, step: &Step) {
+        for (budget_id, deltas) in &step.usage {
+            add(&mut self.due, *budget_id, deltas);
+        }
+    }
+}
+
+fn add(spent: &mut Spent, budget_id: BudgetId, deltas: &BTreeMap<Dimension, u64>) {
+    let usage = spent.entry(budget_id).or_default();
+    for (dimension, delta) in deltas {
+        *usage.entry(dimension.clone()).or_default() += delta;
+    }
+}
 
 /// What receivers have ever been told. A failover does not shorten it: who was answered goes on from the answer.
 #[derive(Default)]
@@ -39,9 +67,10 @@ impl Deliveries {
                     .map(|identity| (*budget_id, identity.to_string()));
                 self.reports.extend(key.clone());
                 if counted {
-                    let usage = mirror.usage.entry(*budget_id).or_default();
-                    for (dimension, delta) in &report.deltas {
-                        *usage.entry(dimension.clone()).or_default() += delta;
+                    add(&mut mirror.usage, *budget_id, &report.deltas);
+                    // The workers of a world give every other report a name.
+                    if let Some(UsageIdentity::Effect(_)) = report.identity {
+                        add(&mut mirror.costs.counted, *budget_id, &report.deltas);
                     }
                     mirror.counted.extend(key);
                 }
@@ -120,6 +149,7 @@ pub(crate) fn everything_counts(mirror: &Mirror, store: &Store, lost: &BTreeSet<
             || format!("budget {} never heard of {}", key.0, key.1),
         )?;
     }
+    steps_are_charged(mirror, exists)?;
     for budget in store.budgets() {
         if budget.reset_interval.is_some() {
             // Its usage starts again by itself, and nobody tells when.
@@ -134,6 +164,22 @@ pub(crate) fn everything_counts(mirror: &Mirror, store: &Store, lost: &BTreeSet<
                 format!("budget {id}: {dimension} is {}, reported were {expected}", view.usage)
             })?;
         }
+    }
+    Ok(())
+}
+
+/// What steps cost was counted, and once. A failover makes budgets forget costs, and count those of steps that were lost.
+fn steps_are_charged(mirror: &Mirror, exists: impl Fn(BudgetId) -> bool) -> Holds {
+    if mirror.failovers > 0 {
+        return Ok(());
+    }
+    let Costs { due, counted } = &mirror.costs;
+    let charged = due.keys().chain(counted.keys()).copied().collect::<BTreeSet<_>>();
+    for budget in charged.into_iter().filter(|budget| exists(*budget)) {
+        let (due, counted) = (due.get(&budget), counted.get(&budget));
+        hold(due == counted, "what a step cost counts once", || {
+            format!("steps cost budget {budget} {due:?}, and it counted {counted:?}")
+        })?;
     }
     Ok(())
 }

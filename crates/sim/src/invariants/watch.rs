@@ -30,9 +30,10 @@ use super::losses::{GraphPromise, Promises};
 use super::mirror::{Changes, Mirror};
 use super::receipts::{Receipts, SentReport};
 use super::slots::SlotKey;
+use super::steps::{Asked, StepPromises};
 use super::usage::{Deliveries, ReportKey};
 use super::{
-    Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, requests, slots, usage,
+    Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, requests, slots, steps, usage,
 };
 
 /// Rows asked for at once.
@@ -45,8 +46,8 @@ pub struct Watch {
 }
 
 #[derive(Default)]
-struct Inner {
-    mirror: Mirror,
+pub(super) struct Inner {
+    pub(super) mirror: Mirror,
     leases: LeaseLog,
     deliveries: Deliveries,
     receipts: Receipts,
@@ -55,7 +56,8 @@ struct Inner {
     /// What a failover made a quota or a budget forget.
     lost_slots: BTreeSet<SlotKey>,
     lost_reports: BTreeSet<ReportKey>,
-    failovers: u64,
+    pub(super) asked: Asked,
+    pub(super) step_promises: StepPromises,
     violation: Option<Violation>,
 }
 
@@ -301,7 +303,7 @@ impl Watch {
         self.ids_of(|execution| execution.lease().is_some())
     }
 
-    fn ids_of(&self, which: impl Fn(&Execution) -> bool) -> Vec<ExecutionId> {
+    pub(super) fn ids_of(&self, which: impl Fn(&Execution) -> bool) -> Vec<ExecutionId> {
         let inner = self.inner();
         let executions = inner.mirror.executions.values();
         executions
@@ -335,7 +337,7 @@ impl Watch {
 
     /// How often the store has forgotten its last writes.
     pub fn failovers(&self) -> u64 {
-        self.inner().failovers
+        self.inner().mirror.failovers
     }
 
     /// Executions that were completed.
@@ -383,30 +385,32 @@ impl Watch {
     pub fn go_back(&self, mark: &Mark) {
         let mut inner = self.inner();
         let before = std::mem::replace(&mut inner.mirror, mark.0.clone());
+        inner.mirror.failovers = before.failovers + 1;
         let Inner {
             mirror,
             promises,
             leases,
             feeds,
+            step_promises,
             ..
         } = &mut *inner;
         promises.lose(&before, mirror);
+        step_promises.lose(mirror);
         feeds.go_back(mirror);
         leases.go_back(mirror);
         let slots: Vec<SlotKey> = slots::lost(&before, mirror).collect();
         let reports: Vec<ReportKey> = before.counted.difference(&mirror.counted).cloned().collect();
-        inner.failovers += 1;
         inner.lost_slots.extend(slots);
         inner.lost_reports.extend(reports);
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    fn judge(&mut self, holds: Holds) {
+    pub(super) fn judge(&mut self, holds: Holds) {
         if let Err(violation) = holds {
             self.violation.get_or_insert(violation);
         }
@@ -421,7 +425,7 @@ impl Inner {
         gates::nobody_goes_on_behind_a_cancelled_one(&self.mirror, changes)?;
         dependencies::check(&self.mirror, changes)?;
         slots::check(&self.mirror, changes, &self.lost_slots)?;
-        if self.failovers == 0 {
+        if self.mirror.failovers == 0 {
             // A failover brings slots back whose release was seen to arrive: those are the slot check's.
             slots::what_is_let_go_is_owed(&self.mirror, changes)?;
         }
@@ -429,6 +433,8 @@ impl Inner {
         self.feeds.observe(&mut self.mirror, store.counts, changes);
         self.promises.observe(&self.mirror, changes)?;
         requests::observe(&mut self.mirror, changes)?;
+        self.step_promises.observe(changes);
+        steps::check(&mut self.mirror, changes, &self.asked)?;
         counters::check(&self.mirror, store, changes)
     }
 
@@ -436,6 +442,8 @@ impl Inner {
         indexes::check_all(&self.mirror, store)?;
         counters::check_all(&self.mirror, store)?;
         slots::check_all(&self.mirror, &self.lost_slots)?;
+        steps::check_all(&self.mirror, store)?;
+        self.step_promises.check_all(&self.mirror)?;
         self.promises.check_all(&self.mirror)
     }
 
@@ -444,6 +452,7 @@ impl Inner {
         liveness::nothing_is_left_to_do(&self.mirror, store)?;
         slots::none_is_forgotten(&self.mirror)?;
         usage::everything_counts(&self.mirror, store, &self.lost_reports)?;
+        self.step_promises.outputs_are_there(&self.mirror, store)?;
         self.promises.results_are_there(&self.mirror, store)
     }
 }

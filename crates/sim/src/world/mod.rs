@@ -56,6 +56,8 @@ const WORKERS: usize = 6;
 const CLIENTS: usize = 4;
 /// Largest payload, small so that one that is too large costs little.
 pub(crate) const PAYLOAD_BYTES_MAX: usize = 1_024;
+/// Steps an execution may have, few so that some have too many.
+const STEPS_MAX: u64 = 4;
 /// Lines a feed keeps, few so that readers fall behind.
 const FEED_LINES_MAX: usize = 60;
 /// How long the holder of an expired lease keeps its execution, in half of the worlds.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::capability::CapabilitySet;
 use ff_core::name::{
     Category, DataRef, Dimension, ExecutionKind, FlowKind, FrameType, IdempotencyKey, Identity, LaneId, Namespace,
-    RequestId, SignalName, WaitpointKey, WorkerId, WorkerInstanceId,
+    RequestId, SignalName, StepKey, WaitpointKey, WorkerId, WorkerInstanceId,
 };
 use ff_core::payload::Payload;
 use ff_core::record::Tags;
@@ -44,6 +44,7 @@ names! {
     data_ref -> DataRef,
     idempotency_key -> IdempotencyKey,
     request -> RequestId,
+    step_key -> StepKey,
 }
 
 /// A tenant, mostly the first.

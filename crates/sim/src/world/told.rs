@@ -12,6 +12,7 @@ use ff_core::command::operator::{Cancelled, Changed, Revoked, Tagged};
 use ff_core::command::page::Page;
 use ff_core::command::quota::{CreatedQuotaPolicy, QuotaCreated, QuotaPolicyView};
 use ff_core::command::signal::{Delivered, ResumeOutcome};
+use ff_core::command::steps::{RecordedSteps, StepPage, StepStatus};
 use ff_core::command::stream::{AppendedFrame, StreamPage};
 use ff_core::command::submit::Created;
 use ff_core::command::waitpoint::{IssuedWaitpoint, OpenWaitpoint, ReadToken, SuspendedTask};
@@ -89,6 +90,35 @@ impl<T> Told for Page<T> {
             Some(_) => "page",
             None => "last page",
         }
+    }
+}
+
+impl Told for StepPage {
+    fn outcome(&self) -> &'static str {
+        match self.next {
+            Some(_) => "page",
+            None => "last page",
+        }
+    }
+}
+
+impl Told for RecordedSteps {
+    fn outcome(&self) -> &'static str {
+        let known = self
+            .steps
+            .iter()
+            .filter(|step| step.status == StepStatus::Already)
+            .count();
+        match known {
+            0 => "recorded",
+            known if known == self.steps.len() => "already",
+            _ => "some",
+        }
+    }
+
+    fn agrees(&self, again: &Self) -> bool {
+        let places = |recorded: &Self| recorded.steps.iter().map(|step| step.seq).collect::<Vec<_>>();
+        places(self) == places(again) && again.outcome() == "already"
     }
 }
 

@@ -7,6 +7,7 @@ mod flows;
 mod grants;
 mod retention;
 mod slots;
+mod steps;
 mod transactions;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,11 +69,35 @@ pub enum Sabotage {
     ReportsUnnamed,
     /// Whoever has missed events is told that there are none.
     GapsUnsaid,
+    /// Steps are not written, and not counted.
+    StepsForgotten,
+    /// Steps are removed when the lease that recorded them ends.
+    StepsGoWithLeases,
+    /// Steps are recorded under a lease that is not the live one.
+    StepsOfOtherLeases,
+    /// A new step is written over the one of its name.
+    StepsOverwritten,
+    /// A place is given again.
+    StepPlacesReused,
+    /// An execution does not count its steps.
+    StepsMiscounted,
+    /// Steps have other outputs than they left.
+    StepOutputsMixedUp,
+    /// Whoever reads steps does not see the last one.
+    StepsHidden,
+    /// What steps cost is charged nowhere.
+    StepCostsForgotten,
+    /// Waits are recorded when they begin.
+    WaitsRecordedEarly,
+    /// Whoever reads steps does not see the wait that is not over.
+    WaitsHidden,
+    /// A replay forgets every step, whatever it was to keep.
+    ReplayForgetsAll,
 }
 
 impl Sabotage {
     /// Every one of them.
-    pub const ALL: [Sabotage; 17] = [
+    pub const ALL: [Sabotage; 29] = [
         Sabotage::NoFence,
         Sabotage::NoVersionCheck,
         Sabotage::NoNotAfter,
@@ -90,6 +115,18 @@ impl Sabotage {
         Sabotage::RequestsForgotten,
         Sabotage::ReportsUnnamed,
         Sabotage::GapsUnsaid,
+        Sabotage::StepsForgotten,
+        Sabotage::StepsGoWithLeases,
+        Sabotage::StepsOfOtherLeases,
+        Sabotage::StepsOverwritten,
+        Sabotage::StepPlacesReused,
+        Sabotage::StepsMiscounted,
+        Sabotage::StepOutputsMixedUp,
+        Sabotage::StepsHidden,
+        Sabotage::StepCostsForgotten,
+        Sabotage::WaitsRecordedEarly,
+        Sabotage::WaitsHidden,
+        Sabotage::ReplayForgetsAll,
     ];
 }
 
@@ -128,9 +165,12 @@ impl Saboteur {
 #[async_trait]
 impl Backend for Saboteur {
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
-        let mut snapshots = self.inner.load(loads).await?;
-        if self.sabotage == Sabotage::GrantRedeemedTwice {
-            self.memory().consumed.show_again(&mut snapshots);
+        let mut snapshots = self.inner.load(loads.clone()).await?;
+        match self.sabotage {
+            Sabotage::GrantRedeemedTwice => self.memory().consumed.show_again(&mut snapshots),
+            Sabotage::StepsHidden => steps::hide_last_steps(&loads, &mut snapshots),
+            Sabotage::WaitsHidden => steps::hide_waits(&loads, &mut snapshots),
+            _ => {}
         }
         Ok(snapshots)
     }

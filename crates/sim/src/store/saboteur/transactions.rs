@@ -7,7 +7,7 @@ use ff_core::name::IdempotencyKey;
 use ff_core::record::{Execution, IdempotencyScope, Phase, Record, RecordKey, RequestLog, SubmissionKeyRecord};
 use ff_core::time::Duration;
 
-use super::{Sabotage, Saboteur, flows};
+use super::{Sabotage, Saboteur, flows, steps};
 
 impl Saboteur {
     /// The transaction as it is sent to the store.
@@ -29,7 +29,19 @@ impl Saboteur {
             Sabotage::RequestsForgotten => {
                 executions(&mut transaction).for_each(|execution| execution.requests = RequestLog::default());
             }
-            Sabotage::NoFence
+            Sabotage::StepsForgotten => self.forget_steps(&mut transaction).await,
+            Sabotage::StepsGoWithLeases => self.drop_steps(&mut transaction).await,
+            Sabotage::StepsOfOtherLeases => steps::raise_epochs(&mut transaction),
+            Sabotage::StepsOverwritten => self.write_over(&mut transaction).await,
+            Sabotage::StepPlacesReused => self.keep_places(&mut transaction).await,
+            Sabotage::StepsMiscounted => self.keep_counts(&mut transaction).await,
+            Sabotage::StepOutputsMixedUp => steps::mix_up_outputs(&mut transaction),
+            Sabotage::StepCostsForgotten => steps::forget_costs(&mut transaction),
+            Sabotage::WaitsRecordedEarly => steps::record_waits_early(&mut transaction),
+            Sabotage::ReplayForgetsAll => self.forget_at_replays(&mut transaction).await,
+            Sabotage::StepsHidden
+            | Sabotage::WaitsHidden
+            | Sabotage::NoFence
             | Sabotage::SlotKeyedByExecution
             | Sabotage::GenerationCheckRemoved
             | Sabotage::UnopenedFlowGoes
@@ -40,7 +52,7 @@ impl Saboteur {
     }
 
     /// The records a transaction writes or guards, as they are now.
-    async fn written(&self, transaction: &Transaction) -> Snapshot {
+    pub(super) async fn written(&self, transaction: &Transaction) -> Snapshot {
         let puts = transaction.puts.iter().map(|put| put.record.key());
         let guards = transaction.guards.iter().map(|(key, _)| key.clone());
         let deletes = transaction.deletes.iter().map(|(key, _)| key.clone());
@@ -111,7 +123,7 @@ impl Saboteur {
 }
 
 /// The executions a transaction writes.
-fn executions(transaction: &mut Transaction) -> impl Iterator<Item = &mut Execution> {
+pub(super) fn executions(transaction: &mut Transaction) -> impl Iterator<Item = &mut Execution> {
     transaction.puts.iter_mut().filter_map(|put| match &mut put.record {
         Record::Execution(execution) => Some(&mut **execution),
         _ => None,

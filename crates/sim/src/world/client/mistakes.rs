@@ -297,19 +297,12 @@ impl Actor {
         if self.luck.flip() {
             call!(self, get_result, On::new(id, GetResult::default())).await;
         } else {
-            let request_id = Some(names::fresh_request(&self.luck));
-            call!(
-                self,
-                replay_execution,
-                On::new(
-                    id,
-                    ReplayExecution {
-                        request_id,
-                        ..ReplayExecution::default()
-                    }
-                )
-            )
-            .await;
+            let command = ReplayExecution {
+                request_id: Some(names::fresh_request(&self.luck)),
+                steps: None,
+            };
+            self.stage.watch.asks_to_replay(id, None);
+            call!(self, replay_execution, On::new(id, command)).await;
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | `limits` | budgets and quota policies |
 //! | `signals` | signals, approvals, resuming |
 //! | `admin` | lanes, signing keys |
-//! | `reads`, `output` | everything that only looks |
+//! | `reads`, `output`, `steps` | everything that only looks |
 //! | `mistakes` | calls that are wrong, so that every refusal is seen |
 
 mod admin;
@@ -21,6 +21,7 @@ mod operate;
 mod output;
 mod reads;
 mod signals;
+mod steps;
 mod submit;
 
 pub(super) use submit::dependency_kind;

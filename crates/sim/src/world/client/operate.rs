@@ -30,13 +30,9 @@ impl Actor {
             return;
         };
         let request_id = names::maybe_request(&self.luck);
-        let command = On::new(
-            id,
-            ReplayExecution {
-                request_id,
-                ..ReplayExecution::default()
-            },
-        );
+        let steps = self.kept_steps(id);
+        self.stage.watch.asks_to_replay(id, steps.clone());
+        let command = On::new(id, ReplayExecution { request_id, steps });
         if command.command.request_id.is_some() {
             call_once!(self, replay_execution, command).await;
         } else {

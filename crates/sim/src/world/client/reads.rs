@@ -15,7 +15,7 @@ impl Actor {
             return;
         };
         let page = self.page();
-        match self.luck.below(9) {
+        match self.luck.below(13) {
             0 => drop(call!(self, get_execution, id).await),
             1 => drop(call!(self, get_state, id).await),
             2 => drop(call!(self, get_result, On::new(id, GetResult::default())).await),
@@ -28,6 +28,8 @@ impl Actor {
                 let id = self.luck.pick(&completed).copied().unwrap_or(id);
                 call!(self, get_result, On::new(id, GetResult::default())).await;
             }
+            8..=10 => self.read_steps(id).await,
+            11 => self.read_step_output(id).await,
             _ => {
                 let wait = Duration::from_millis(self.luck.below(3_000));
                 call!(self, wait_for_end, On::new(id, WaitForEnd { wait })).await;

@@ -3,16 +3,17 @@
 use ff_core::command::flow::{CancelFlow, WaitChildren, WaitedChildren};
 use ff_core::command::lease::{Complete, DelayUntil, Fail, Holder, Release};
 use ff_core::command::operator::{CancelExecution, RevokeLease};
+use ff_core::command::steps::StepReport;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::fabric::On;
 use ff_core::id::{ExecutionId, FlowId, SuspensionId, WaitpointId};
-use ff_core::record::{CancelFlowPolicy, Distinct, LeaseOperation, Matcher, ReasonCode, ResumeCondition};
+use ff_core::record::{CancelFlowPolicy, Distinct, LeaseOperation, Matcher, ReasonCode, ResumeCondition, StepKind};
 use ff_core::time::Duration;
 
 use super::work::keeps;
 use super::{Held, Worker};
-use crate::invariants::Act;
+use crate::invariants::{Act, SentSteps};
 use crate::luck::Luck;
 use crate::world::actor::{Heard, call, call_once};
 use crate::world::board::Door;
@@ -77,21 +78,21 @@ impl Worker {
     }
 
     pub(super) async fn complete(&self, held: &Held) -> bool {
-        let result = held.result();
+        let (result, sent) = (held.result(), self.last_steps(held));
         let command = Complete {
             fence: self.shown(held),
             result: result.clone(),
-            ..Complete::default()
+            steps: sent.steps.clone(),
         };
         let heard = call_once!(self.actor, complete, On::new(held.id, command)).await;
         if let Heard::Told(_) = &heard {
-            self.told(held, Act::Ended(LeaseOperation::Complete));
             self.actor.stage.watch.completed(held.id, held.fence, result);
         }
-        unsure(&heard)
+        self.ended(held, (&heard, &sent), LeaseOperation::Complete)
     }
 
     async fn fail(&self, held: &Held) -> bool {
+        let sent = self.last_steps(held);
         let command = Fail {
             fence: self.shown(held),
             reason: "it broke".to_owned(),
@@ -101,59 +102,51 @@ impl Worker {
                 .luck
                 .one_in(4)
                 .then(|| policies::seconds(&self.actor.luck, 0, 30)),
-            steps: Vec::new(),
+            steps: sent.steps.clone(),
         };
         let heard = call_once!(self.actor, fail, On::new(held.id, command)).await;
-        self.ended(held, &heard, LeaseOperation::Fail)
+        self.ended(held, (&heard, &sent), LeaseOperation::Fail)
     }
 
     async fn release(&self, held: &Held) -> bool {
-        let fence = self.shown(held);
-        let heard = call_once!(
-            self.actor,
-            release,
-            On::new(
-                held.id,
-                Release {
-                    fence,
-                    ..Release::default()
-                }
-            )
-        )
-        .await;
-        self.ended(held, &heard, LeaseOperation::Release)
+        let sent = self.last_steps(held);
+        let command = Release {
+            fence: self.shown(held),
+            steps: sent.steps.clone(),
+        };
+        let heard = call_once!(self.actor, release, On::new(held.id, command)).await;
+        self.ended(held, (&heard, &sent), LeaseOperation::Release)
     }
 
     async fn delay(&self, held: &Held) -> bool {
+        let (sent, sleep) = (self.last_steps(held), self.some_sleep());
         let command = DelayUntil {
             fence: self.shown(held),
             until: self.actor.stage.watch.now() + policies::seconds(&self.actor.luck, 0, 20),
-            step: None,
-            steps: Vec::new(),
+            step: sleep.clone(),
+            steps: sent.steps.clone(),
         };
         let heard = call_once!(self.actor, delay, On::new(held.id, command)).await;
-        self.ended(held, &heard, LeaseOperation::Delay)
+        if let Heard::Told(_) = &heard {
+            let slept = sleep.as_ref().map(|key| (key, StepKind::Sleep));
+            self.actor.stage.watch.ended_with_steps(&sent, slept);
+        }
+        self.ended(held, (&heard, &sent), LeaseOperation::Delay)
     }
 
     async fn wait_children(&self, held: &Held) -> bool {
-        let fence = self.shown(held);
-        let heard = call_once!(
-            self.actor,
-            wait_children,
-            On::new(
-                held.id,
-                WaitChildren {
-                    fence,
-                    ..WaitChildren::default()
-                }
-            )
-        )
-        .await;
+        let sent = self.last_steps(held);
+        let command = WaitChildren {
+            fence: self.shown(held),
+            steps: sent.steps.clone(),
+        };
+        let heard = call_once!(self.actor, wait_children, On::new(held.id, command)).await;
         if let Heard::Told(WaitedChildren::AlreadySatisfied) = &heard {
             self.told(held, Act::Used);
+            self.actor.stage.watch.ended_with_steps(&sent, None);
             return true;
         }
-        self.ended(held, &heard, LeaseOperation::WaitChildren)
+        self.ended(held, (&heard, &sent), LeaseOperation::WaitChildren)
     }
 
     /// The worker cancels its own execution.
@@ -168,19 +161,22 @@ impl Worker {
     }
 
     /// A worker was told that this ended its lease; `true` when it does not know.
-    fn ended<T>(&self, held: &Held, heard: &Heard<T>, operation: LeaseOperation) -> bool {
+    fn ended<T>(&self, held: &Held, (heard, sent): (&Heard<T>, &SentSteps), operation: LeaseOperation) -> bool {
         if let Heard::Told(_) = heard {
             self.told(held, Act::Ended(operation));
+            self.actor.stage.watch.ended_with_steps(sent, None);
         }
         unsure(heard)
     }
 
     async fn suspend(&self, held: &Held) -> bool {
-        let command = self.suspension(held);
+        let sent = self.last_steps(held);
+        let command = self.suspension(held, sent.steps.clone());
+        let wait = command.step.clone();
         let heard = call_once!(self.actor, suspend, On::new(held.id, command)).await;
         match &heard {
             Heard::Told(SuspendedTask::Suspended { waitpoints, .. }) => {
-                self.told(held, Act::Ended(LeaseOperation::Suspend));
+                self.ended(held, (&heard, &sent), LeaseOperation::Suspend);
                 let doors = waitpoints.iter().map(|issued| Door {
                     execution_id: held.id,
                     waitpoint_id: issued.waitpoint_id,
@@ -191,14 +187,16 @@ impl Worker {
             }
             Heard::Told(SuspendedTask::AlreadySatisfied { .. }) => {
                 self.told(held, Act::Used);
+                let waited = wait.as_ref().map(|key| (key, StepKind::Wait));
+                self.actor.stage.watch.ended_with_steps(&sent, waited);
                 true
             }
-            Heard::Told(SuspendedTask::Cancelled) => self.ended(held, &heard, LeaseOperation::Suspend),
+            Heard::Told(SuspendedTask::Cancelled) => self.ended(held, (&heard, &sent), LeaseOperation::Suspend),
             _ => unsure(&heard),
         }
     }
 
-    pub(super) fn suspension(&self, held: &Held) -> Suspend {
+    pub(super) fn suspension(&self, held: &Held, steps: Vec<StepReport>) -> Suspend {
         let luck = &self.actor.luck;
         let pending = held.pending.last().filter(|_| luck.flip());
         let mut waitpoints = vec![WaitpointChoice::Fresh {
@@ -221,8 +219,8 @@ impl Worker {
             resume_delay: Duration::from_millis(luck.choose([0, 0, 2_000])),
             idempotency_key: luck.flip().then(|| names::fresh_key(luck)),
             suspension_id: luck.one_in(3).then(|| SuspensionId::from_uuid(luck.uuid())),
-            step: None,
-            steps: Vec::new(),
+            step: self.some_wait(),
+            steps,
         }
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `claims` | the four ways to get a task |
 //! | `work` | what is done under a lease that is kept |
+//! | `steps` | what handlers record, alone and with whatever ends a lease |
 //! | `finish` | what ends a lease |
 //! | `exchange` | the one call that does all of it |
 //! | `ghost` | acting under a lease that is over |
@@ -12,6 +13,7 @@ mod claims;
 mod exchange;
 mod finish;
 mod ghost;
+mod steps;
 mod work;
 
 use ff_core::capability::CapabilitySet;
@@ -240,6 +242,7 @@ impl Actor {
     /// Somebody was told that it has a task now.
     pub(crate) fn took(&self, task: &Task, instance: &WorkerInstanceId) {
         self.board.learn(task.execution_id, task.flow_id);
+        self.stage.watch.brought(task);
         self.stage
             .watch
             .told(task.execution_id, task.fence, Act::Took, Some(instance));
