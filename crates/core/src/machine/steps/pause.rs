@@ -30,13 +30,13 @@ pub(crate) enum Wait {
     /// It has begun.
     Begun(WaitStep),
     /// It is over.
-    Over(Step),
+    Over(Box<Step>),
 }
 
 /// Begins a wait: it has a place from now on, and room when it is over.
 pub(crate) fn begin_wait(change: &mut Change<'_>, key: &StepKey) -> Result<Wait, Rejection> {
     match live(change, key) {
-        Some(step) if step.kind == StepKind::Wait => return Ok(Wait::Over(step.clone())),
+        Some(step) if step.kind == StepKind::Wait => return Ok(Wait::Over(Box::new(step.clone()))),
         Some(step) => return Err(conflict(change, step)),
         None => {}
     }
