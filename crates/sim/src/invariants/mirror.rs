@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ff_backend::transaction::Transaction;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId};
+use ff_core::machine::steps;
 use ff_core::name::{Dimension, StepKey};
 use ff_core::partition::Partition;
 use ff_core::record::{CounterKey, Edge, Execution, Flow, GateState, HistoryLine, Record, RecordKey, Step};
@@ -217,6 +218,12 @@ impl Mirror {
     pub(crate) fn members_of(&self, flow: FlowId) -> impl Iterator<Item = &Execution> {
         let members = self.members.get(&flow).into_iter().flatten();
         members.filter_map(|id| self.executions.get(id)).map(Arc::as_ref)
+    }
+
+    /// Whether a step counts as recorded, as what it started stands now.
+    pub(crate) fn remembers(&self, execution: &Execution, step: &Step) -> bool {
+        let child = step.child.and_then(|child| self.executions.get(&child));
+        steps::is_remembered(&execution.steps, step, child.map(Arc::as_ref))
     }
 
     /// The steps of an execution that no replay has forgotten, in their order.

@@ -12,6 +12,7 @@ use ff_core::command::operator::{Cancelled, Changed, Revoked, Tagged};
 use ff_core::command::page::Page;
 use ff_core::command::quota::{CreatedQuotaPolicy, QuotaCreated, QuotaPolicyView};
 use ff_core::command::signal::{Delivered, ResumeOutcome};
+use ff_core::command::spawn::SpawnedChildren;
 use ff_core::command::steps::{RecordedSteps, StepPage, StepStatus};
 use ff_core::command::stream::{AppendedFrame, StreamPage};
 use ff_core::command::submit::Created;
@@ -102,18 +103,30 @@ impl Told for StepPage {
     }
 }
 
+/// How many of a call were there before.
+fn recorded(statuses: impl ExactSizeIterator<Item = StepStatus>) -> &'static str {
+    let all = statuses.len();
+    match statuses.filter(|status| *status == StepStatus::Already).count() {
+        0 => "recorded",
+        known if known == all => "already",
+        _ => "some",
+    }
+}
+
+impl Told for SpawnedChildren {
+    fn outcome(&self) -> &'static str {
+        recorded(self.children.iter().map(|child| child.status))
+    }
+
+    fn agrees(&self, again: &Self) -> bool {
+        let ids = |spawned: &Self| -> Vec<_> { spawned.children.iter().map(|child| child.execution_id).collect() };
+        (self.flow_id, ids(self)) == (again.flow_id, ids(again))
+    }
+}
+
 impl Told for RecordedSteps {
     fn outcome(&self) -> &'static str {
-        let known = self
-            .steps
-            .iter()
-            .filter(|step| step.status == StepStatus::Already)
-            .count();
-        match known {
-            0 => "recorded",
-            known if known == self.steps.len() => "already",
-            _ => "some",
-        }
+        recorded(self.steps.iter().map(|step| step.status))
     }
 
     fn agrees(&self, again: &Self) -> bool {

@@ -70,7 +70,7 @@ fn lands(
     let taken = transition
         .before
         .as_deref()
-        .filter(|taken| !before.steps.has_forgotten(taken));
+        .filter(|taken| mirror.remembers(before, taken));
     let replaced = taken.is_none_or(|taken| asked.replacements.contains(&(id, key.clone(), taken.seq)));
     hold(replaced, "a name has one live step", || {
         let at = taken.map(|taken| taken.seq);

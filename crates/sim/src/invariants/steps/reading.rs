@@ -1,5 +1,6 @@
 //! Readers and tasks are given the live steps in their order, with what they left.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ff_core::command::claim::Task;
@@ -7,7 +8,7 @@ use ff_core::command::steps::{ReadSteps, StepPage, StepView};
 use ff_core::id::ExecutionId;
 use ff_core::name::StepKey;
 use ff_core::payload::Payload;
-use ff_core::record::{Execution, StepState};
+use ff_core::record::{Execution, Step, StepKind, StepState};
 
 use super::promises::StepPromises;
 use super::waits::wait_of;
@@ -45,16 +46,29 @@ impl Looking {
 /// The live steps of an execution, and the wait it is at, from a place on.
 fn lines(mirror: &Mirror, execution: &Execution, from: u64) -> Vec<Line> {
     let live = mirror.live_steps(execution);
-    let live = live.iter().map(|step| (step.seq, step.key.clone(), step.state));
+    let live = live.iter().filter(|step| !hangs_on_child(execution, step));
+    let live = live.map(|step| (step.seq, step.key.clone(), step.state));
     let wait = wait_of(execution).map(|wait| (wait.seq, wait.key.clone(), StepState::Waiting));
     let mut all: Vec<Line> = live.chain(wait).filter(|(seq, ..)| *seq >= from).collect();
     all.sort_unstable_by_key(|(seq, ..)| *seq);
     all
 }
 
-fn shown(steps: &[StepView]) -> Vec<Line> {
+/// Whether a step is shown depends on how the execution that it started stands, which may change meanwhile.
+fn hangs_on_child(execution: &Execution, step: &Step) -> bool {
+    step.kind == StepKind::Spawn && execution.steps.has_forgotten_failure(step)
+}
+
+fn shown(mirror: &Mirror, execution: &Execution, steps: &[StepView]) -> Vec<Line> {
+    let live = mirror.live_steps(execution);
+    let hanging: BTreeSet<u64> = live
+        .iter()
+        .filter(|step| hangs_on_child(execution, step))
+        .map(|step| step.seq)
+        .collect();
     let line = |step: &StepView| (step.seq, step.key.clone(), step.state);
-    steps.iter().map(line).collect()
+    let shown = steps.iter().filter(|step| !hanging.contains(&step.seq));
+    shown.map(line).collect()
 }
 
 /// A reader was shown a page.
@@ -71,7 +85,7 @@ pub(crate) fn shows(
         expected.retain(|(seq, ..)| *seq < next);
     }
     let id = execution.id;
-    hold(shown(&page.items) == expected, SHOWN, || {
+    hold(shown(mirror, execution, &page.items) == expected, SHOWN, || {
         format!("{id}: {asked:?} was answered with {page:?}, and there are {expected:?}")
     })?;
     match asked.outputs {
@@ -125,7 +139,7 @@ pub(crate) fn brought((mirror, promises): (&Mirror, &StepPromises), task: &Task)
         });
     };
     let known = (execution.steps.count, execution.steps.bytes);
-    let all = journal.next.is_none() && shown(&journal.steps) == expected;
+    let all = journal.next.is_none() && shown(mirror, execution, &journal.steps) == expected;
     hold(all && (journal.count, journal.bytes) == known, BROUGHT, || {
         format!("{id}: the task brings {journal:?}, and there are {expected:?}")
     })?;

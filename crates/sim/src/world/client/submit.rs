@@ -103,7 +103,7 @@ impl Actor {
     }
 
     /// Something to do, as different from everything before as luck has it.
-    pub(super) fn nameless(&self, namespace: Namespace) -> CreateExecution {
+    pub(crate) fn nameless(&self, namespace: Namespace) -> CreateExecution {
         let luck = &self.luck;
         let now = self.stage.watch.now();
         let mut command = CreateExecution::new(names::kind(luck.choose(["render", "ask"])), names::payload(luck));

@@ -13,6 +13,7 @@ mod claims;
 mod exchange;
 mod finish;
 mod ghost;
+mod spawn;
 mod steps;
 mod work;
 

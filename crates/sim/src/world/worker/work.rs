@@ -21,7 +21,7 @@ use crate::world::names;
 impl Worker {
     /// Does one thing; `false` when the lease turned out to be lost.
     pub(super) async fn go_on(&mut self, place: usize, held: &Held) -> bool {
-        match self.actor.luck.below(17) {
+        match self.actor.luck.below(18) {
             0..=4 => self.renew(held).await,
             5 => self.progress(held).await,
             6 | 7 => self.append(held).await,
@@ -34,6 +34,7 @@ impl Worker {
             }
             11 => self.spawn_child(held).await,
             12..=15 => self.record_steps(held).await,
+            16 => self.spawn_children(held).await,
             _ => self.depend_on_child(held).await,
         }
     }
