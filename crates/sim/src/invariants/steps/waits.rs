@@ -23,10 +23,11 @@ pub(crate) fn check(mirror: &Mirror, (before, after): (&Execution, &Execution), 
     let recorded = landed
         .into_iter()
         .find(|step| step.execution_id == id && step.seq == wait.seq && step.key == wait.key);
-    // One that ended otherwise leaves nothing; time may end the wait and then the execution.
+    // One that ended otherwise leaves nothing; time may end the wait and then the execution, which may be replayed at once.
+    let anew = after.runnable().is_some_and(|runnable| !runnable.next_claim.continues);
     let holds = match recorded {
         Some(step) => !after.is_terminal() || step.resumed_by == Some(ResumedBy::Timeout),
-        None => after.is_terminal(),
+        None => after.is_terminal() || anew,
     };
     hold(holds, "a wait that is over is recorded", || {
         let (key, phase) = (&wait.key, &after.phase);
