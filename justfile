@@ -28,6 +28,7 @@ doc:
 pages:
     UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
     UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
+    UPDATE_DOCS=1 cargo test -p ff-sdk --test sdk -- guide::every surface::the
     UPDATE_DOCS=1 cargo test -p ff-server --test openapi
     UPDATE_DOCS=1 cargo test -p ff-server --test metrics page
     UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::

@@ -12,7 +12,7 @@ use ff_core::fabric::Fabric;
 use ff_core::name::{Identity, Namespace};
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Engine, TokioHost};
-use ff_sdk::Client;
+use ff_sdk::Remote;
 
 use crate::config::Given;
 use crate::open::{self, Address};
@@ -80,7 +80,7 @@ impl At {
     /// The interface there, and the time.
     async fn open(self) -> anyhow::Result<(Arc<dyn Fabric>, Timestamp)> {
         if let Some(url) = self.url.filter(|_| self.store.is_none()) {
-            let mut client = Client::connect(url);
+            let mut client = Remote::connect(url);
             if let Ok(key) = std::env::var("FF_KEY") {
                 client = client.key(key);
             }

@@ -12,8 +12,8 @@ use ff_core::fabric::{Fabric, Operation, Reply, Result, Transport};
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 use ff_engine::Engine;
-use ff_sdk::Client;
-use ff_sdk::client::Waited;
+use ff_sdk::Remote;
+use ff_sdk::remote::Waited;
 use ff_server::{Server, Settings, serve};
 
 use super::load::{Loop, Workers};
@@ -78,7 +78,7 @@ fn say_calls(calls: u64, tasks: usize) {
 
 /// A client that counts its calls.
 struct Counting {
-    client: Client,
+    client: Remote,
     calls: AtomicU64,
 }
 
@@ -91,12 +91,12 @@ impl Transport for Counting {
 }
 
 /// A client of a server over `engine`.
-async fn served(engine: &Engine) -> anyhow::Result<Client> {
+async fn served(engine: &Engine) -> anyhow::Result<Remote> {
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let server = Server::new(engine.clone(), Settings::loopback());
     tokio::spawn(async move { serve(&server, listener, None, std::future::pending()).await });
-    Ok(Client::connect(format!("http://{address}")).open()?)
+    Ok(Remote::connect(format!("http://{address}")).open()?)
 }
 
 /// How long each of many callers waited from its submission to the end of its task.
@@ -113,7 +113,7 @@ async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<
     Ok(waits)
 }
 
-async fn ask(client: Client, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {
+async fn ask(client: Remote, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {
     let command = CreateExecution::new(ExecutionKind::parse("bench")?, Payload::binary(vec![7; payload]));
     let mut waits = Vec::with_capacity(times);
     for _ in 0..times {

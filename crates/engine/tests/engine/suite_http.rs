@@ -15,8 +15,8 @@ use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use ff_engine::Engine;
 use ff_fabric_suite::Harness;
-use ff_sdk::Client;
-use ff_sdk::client::Waited;
+use ff_sdk::Remote;
+use ff_sdk::remote::Waited;
 use ff_server::{Server, Settings, serve};
 
 use crate::support::{EngineHarness, claim};
@@ -24,7 +24,7 @@ use crate::support::{EngineHarness, claim};
 /// An engine behind servers, which end with it.
 struct HttpHarness {
     inner: EngineHarness,
-    fabric: Client,
+    fabric: Remote,
 }
 
 impl HttpHarness {
@@ -35,7 +35,7 @@ impl HttpHarness {
 }
 
 /// A client of a server for which everybody who asks is `caller`.
-pub(crate) fn served(engine: &Engine, caller: Caller) -> Client {
+pub(crate) fn served(engine: &Engine, caller: Caller) -> Remote {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -46,7 +46,7 @@ pub(crate) fn served(engine: &Engine, caller: Caller) -> Client {
     };
     let server = Server::new(engine.clone(), settings);
     tokio::spawn(async move { serve(&server, listener, None, std::future::pending()).await });
-    Client::connect(format!("http://{address}")).open().unwrap()
+    Remote::connect(format!("http://{address}")).open().unwrap()
 }
 
 #[async_trait]

@@ -2,7 +2,7 @@
 
 use ff_core::command::page::PageRequest;
 use ff_core::command::stream::{AttemptRef, ReadStream};
-use ff_core::fabric::On;
+use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameBound, FrameId};
 use ff_core::id::{BudgetId, SignalId};
 use ff_core::limits::PAGE_MAX;
@@ -10,7 +10,7 @@ use ff_core::name::Dimension;
 use ff_core::record::Attempt;
 use ff_core::state::PublicState;
 use ff_core::view::{ExecutionView, GetResult};
-use ff_sdk::{Client, Fabric, Result};
+use ff_sdk::{Fabric, Remote};
 
 use super::held::UNITS;
 
@@ -25,7 +25,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    pub(crate) async fn read(client: &Client, view: ExecutionView) -> Result<Self> {
+    pub(crate) async fn read(client: &Remote, view: ExecutionView) -> Result<Self> {
         let id = view.execution_id;
         let mut frames = Vec::new();
         for attempt_index in 0..view.attempt_count {
@@ -65,7 +65,7 @@ impl Found {
     }
 }
 
-async fn read_frames(client: &Client, attempt: AttemptRef) -> Result<Vec<(FrameId, u64)>> {
+async fn read_frames(client: &Remote, attempt: AttemptRef) -> Result<Vec<(FrameId, u64)>> {
     let everything = ReadStream {
         from: FrameBound::Start,
         to: FrameBound::End,

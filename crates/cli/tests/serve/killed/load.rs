@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_sdk::Client;
+use ff_sdk::Remote;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -24,7 +24,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Starts the clients, each with connections of its own.
-    pub(crate) fn start(client: impl Fn() -> Client, ledger: &Arc<Ledger>, seed: u64) -> Self {
+    pub(crate) fn start(client: impl Fn() -> Remote, ledger: &Arc<Ledger>, seed: u64) -> Self {
         let (suspended, waiting) = mpsc::unbounded_channel();
         let (mut submitting, mut working) = (JoinSet::new(), JoinSet::new());
         for who in 1..=SUBMITTERS {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ff_core::command::budget::CreateBudget;
 use ff_core::name::Namespace;
 use ff_core::record::OnHardLimit;
-use ff_sdk::{Client, Fabric};
+use ff_sdk::{Fabric, Remote};
 use ff_valkey_server::{Port, Standalone};
 use tempfile::TempDir;
 use tokio::task::block_in_place;
@@ -154,7 +154,7 @@ fn of_store<'c>(command: &'c mut Command, store: &Store) -> &'c mut Command {
     }
 }
 
-fn client(port: &Port) -> Client {
+fn client(port: &Port) -> Remote {
     let url = format!("http://127.0.0.1:{}", port.number());
-    Client::connect(url).tries(TRIES).open().unwrap()
+    Remote::connect(url).tries(TRIES).open().unwrap()
 }

@@ -8,7 +8,7 @@ use ff_core::fabric::On;
 use ff_core::id::{ExecutionId, SignalId};
 use ff_core::name::{Identity, SignalName};
 use ff_core::payload::Payload;
-use ff_sdk::{Client, Fabric};
+use ff_sdk::{Fabric, Remote};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ pub(crate) type Waiting = (ExecutionId, IssuedWaitpoint);
 
 /// Sends a signal to everything that waits, until there are no workers left.
 pub(crate) async fn send_signals(
-    client: Client,
+    client: Remote,
     ledger: Arc<Ledger>,
     mut waiting: UnboundedReceiver<Waiting>,
     mut luck: Luck,
@@ -39,7 +39,7 @@ pub(crate) async fn send_signals(
 }
 
 /// Some senders are not sure, and send theirs again.
-async fn send(client: &Client, ledger: &Ledger, (id, waitpoint): Waiting, twice: bool) {
+async fn send(client: &Remote, ledger: &Ledger, (id, waitpoint): Waiting, twice: bool) {
     let signal_id = SignalId::from_uuid(Uuid::now_v7());
     let signal = SendSignal {
         waitpoint_token: waitpoint.token,

@@ -9,7 +9,7 @@ use ff_core::error::Rejection;
 use ff_core::name::{ExecutionKind, IdempotencyKey};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
-use ff_sdk::{Client, Fabric};
+use ff_sdk::{Fabric, Remote};
 use uuid::Uuid;
 
 use super::ledger::Ledger;
@@ -25,7 +25,7 @@ const OPEN_MAX: u64 = 60;
 const BATCH: usize = 5;
 
 /// Submits until it is told to stop.
-pub(crate) async fn submit(client: Client, ledger: Arc<Ledger>, mut luck: Luck) {
+pub(crate) async fn submit(client: Remote, ledger: Arc<Ledger>, mut luck: Luck) {
     while !ledger.submitters_stop() {
         if ledger.open() >= OPEN_MAX {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -75,7 +75,7 @@ fn any_execution(ledger: &Ledger, luck: &mut Luck) -> CreateExecution {
 }
 
 /// The same again is the same execution.
-async fn under_a_key(client: &Client, ledger: &Ledger, plain: CreateExecution) {
+async fn under_a_key(client: &Remote, ledger: &Ledger, plain: CreateExecution) {
     let idempotency_key = Some(IdempotencyKey::parse(Uuid::now_v7().to_string()).unwrap());
     let command = CreateExecution {
         idempotency_key,
@@ -95,7 +95,7 @@ async fn under_a_key(client: &Client, ledger: &Ledger, plain: CreateExecution) {
     note(ledger, first);
 }
 
-async fn many(client: &Client, ledger: &Ledger, luck: &mut Luck) {
+async fn many(client: &Remote, ledger: &Ledger, luck: &mut Luck) {
     let named = |_| CreateExecution {
         execution_uuid: Some(Uuid::now_v7()),
         ..any_execution(ledger, luck)

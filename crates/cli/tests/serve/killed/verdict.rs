@@ -8,7 +8,7 @@ use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
 use ff_core::name::Dimension;
 use ff_core::view::{ExecutionView, ListExecutions, WaitForEnd};
-use ff_sdk::{Client, Fabric};
+use ff_sdk::{Fabric, Remote};
 use futures::future::join_all;
 
 use super::account::Account;
@@ -62,14 +62,14 @@ impl AddAssign for Tally {
 
 /// The reckoning.
 pub(crate) struct Verdict<'a> {
-    client: Client,
+    client: Remote,
     ledger: &'a Ledger,
     pub(crate) tally: Tally,
     pub(crate) broken: Vec<String>,
 }
 
 impl<'a> Verdict<'a> {
-    pub(crate) fn new(client: Client, ledger: &'a Ledger) -> Self {
+    pub(crate) fn new(client: Remote, ledger: &'a Ledger) -> Self {
         Self {
             client,
             ledger,

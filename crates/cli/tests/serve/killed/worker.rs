@@ -13,7 +13,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::On;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::record::Incarnation;
-use ff_sdk::{Client, Fabric};
+use ff_sdk::{Fabric, Remote};
 use futures::future::join_all;
 use tokio::sync::mpsc::UnboundedSender;
 use uuid::Uuid;
@@ -30,7 +30,7 @@ const WAIT: ff_core::time::Duration = ff_core::time::Duration::from_millis(200);
 
 /// One worker.
 pub(crate) struct Worker {
-    client: Client,
+    client: Remote,
     pub(super) ledger: Arc<Ledger>,
     instance: WorkerInstanceId,
     incarnation: Incarnation,
@@ -39,7 +39,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(client: Client, ledger: Arc<Ledger>, who: u64, suspended: UnboundedSender<Waiting>) -> Self {
+    pub(crate) fn new(client: Remote, ledger: Arc<Ledger>, who: u64, suspended: UnboundedSender<Waiting>) -> Self {
         Self {
             client,
             ledger,

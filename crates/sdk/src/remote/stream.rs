@@ -12,7 +12,7 @@ use reqwest::{Method, Response, header};
 
 use super::request::in_path;
 use super::sse::{Message, Parser};
-use super::{Client, reply, retry};
+use super::{Remote, reply, retry};
 
 /// The name of the message that says why a stream ends.
 const ERROR: &str = "error";
@@ -21,7 +21,7 @@ const END: &str = "end";
 
 /// A stream of messages from the server.
 pub struct Messages {
-    client: Client,
+    client: Remote,
     path_and_query: String,
     /// The id of the last message that had one.
     last_id: Option<String>,
@@ -30,7 +30,7 @@ pub struct Messages {
     over: bool,
 }
 
-impl Client {
+impl Remote {
     /// What all attempts of an execution put out, as it comes, from the beginning or after the message with this id.
     pub fn follow_output(&self, execution_id: ExecutionId, after: Option<String>) -> Messages {
         self.follow(
@@ -131,7 +131,7 @@ impl Messages {
 }
 
 async fn open(
-    client: &Client,
+    client: &Remote,
     path_and_query: &str,
     last_id: Option<&str>,
 ) -> std::result::Result<Response, retry::Failure> {

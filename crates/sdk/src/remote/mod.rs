@@ -20,7 +20,7 @@ use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{Operation, Reply, Result, Transport, op};
 use ff_core::payload::Payload;
-use ff_core::time::Duration as Millis;
+use ff_core::time::{Duration as Millis, Timestamp};
 use ff_core::view::ServerInfo;
 use reqwest::StatusCode;
 
@@ -37,7 +37,7 @@ const TRIES: usize = 5;
 
 /// A fabric at the other end of HTTP. Clones share their connections.
 #[derive(Clone)]
-pub struct Client {
+pub struct Remote {
     http: reqwest::Client,
     server: Arc<Server>,
     held: Option<Holder>,
@@ -49,6 +49,17 @@ struct Server {
     url: String,
     /// The value of the header, the key in it.
     authorization: Option<reqwest::header::HeaderValue>,
+    root_certificate: Option<Vec<u8>>,
+}
+
+/// The part of [`ServerInfo`] that is read from servers of any age.
+#[derive(serde::Deserialize)]
+pub(crate) struct Greeting {
+    pub(crate) version: String,
+    pub(crate) api: String,
+    #[serde(default)]
+    pub(crate) clock: String,
+    pub(crate) server_time: Timestamp,
 }
 
 /// What came of a submission by the time its sender waited for.
@@ -60,7 +71,7 @@ pub enum Waited {
     Open(Created),
 }
 
-/// A client that is being described.
+/// A connection that is being described.
 #[must_use = "open it"]
 pub struct Connect {
     url: String,
@@ -69,7 +80,7 @@ pub struct Connect {
     tries: usize,
 }
 
-impl Client {
+impl Remote {
     /// A client of the server at `url`, as in `http://127.0.0.1:7117`. Nothing is sent before the first call.
     pub fn connect(url: impl Into<String>) -> Connect {
         Connect {
@@ -78,6 +89,16 @@ impl Client {
             root_certificate: None,
             tries: TRIES,
         }
+    }
+
+    /// The same with connections of its own, for a worker's loop: a runtime that is blocked does not drive those that others
+    /// opened on it. Each call is tried once, because the loop knows best until when it is worth another try.
+    pub(crate) fn of_a_worker(&self) -> Result<Self> {
+        Ok(Self {
+            http: connections(self.server.root_certificate.as_deref())?,
+            tries: 1,
+            ..self.clone()
+        })
     }
 
     /// The same client, whose calls show the lease of a task: what its holder may do besides, they may.
@@ -89,13 +110,18 @@ impl Client {
         }
     }
 
-    fn url(&self, path_and_query: &str) -> String {
+    /// Where the server is.
+    pub fn url(&self) -> &str {
+        &self.server.url
+    }
+
+    fn url_of(&self, path_and_query: &str) -> String {
         format!("{}/v1{path_and_query}", self.server.url)
     }
 
     /// A request to the server, signed with our key.
     fn request(&self, method: reqwest::Method, path_and_query: &str) -> reqwest::RequestBuilder {
-        let request = self.http.request(method, self.url(path_and_query));
+        let request = self.http.request(method, self.url_of(path_and_query));
         match &self.server.authorization {
             Some(authorization) => request.header(reqwest::header::AUTHORIZATION, authorization),
             None => request,
@@ -138,11 +164,22 @@ impl Client {
 
     /// What the server is, can do and takes.
     pub async fn info(&self) -> Result<ServerInfo> {
-        let (_, reply) = self.answered(&Request::info()).await?;
-        let Reply::Bytes(payload) = reply else {
-            return Err(Code::Internal.because("the server says nothing about itself"));
-        };
-        ff_core::wire::from_reply(&payload.bytes)
+        ff_core::wire::from_reply(&self.about_itself().await?.bytes)
+    }
+
+    /// What every server has always said about itself.
+    pub(crate) async fn greeting(&self) -> Result<Greeting> {
+        let payload = self.about_itself().await?;
+        let unreadable =
+            |error| Code::Internal.because(format!("{} is no FlowFabric server: {error}", self.server.url));
+        serde_json::from_slice(&payload.bytes).map_err(unreadable)
+    }
+
+    async fn about_itself(&self) -> Result<Payload> {
+        match self.answered(&Request::info()).await? {
+            (_, Reply::Bytes(payload)) => Ok(payload),
+            _ => Err(Code::Internal.because("the server says nothing about itself")),
+        }
     }
 
     /// Submits, and waits up to `wait` for the end, in one call. What ends without success is `result_not_available`, with what
@@ -182,7 +219,7 @@ impl Client {
 }
 
 #[async_trait]
-impl Transport for Client {
+impl Transport for Remote {
     async fn send(&self, operation: &'static Operation, json: Vec<u8>) -> Result<Reply> {
         let request = Request::new(operation, &json, self.held.as_ref())?;
         match self.answered(&request).await {
@@ -212,35 +249,39 @@ impl Connect {
     }
 
     /// The client. Refuses an address or a key that cannot be one.
-    pub fn open(self) -> Result<Client> {
+    pub fn open(self) -> Result<Remote> {
         // Whoever has chosen another provider for this process keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let url = self.url.trim_end_matches('/');
         if reqwest::Url::parse(url).is_err() || !url.starts_with("http") {
             return Err(Code::InvalidInput.because("the address of a server looks like http://127.0.0.1:7117"));
         }
-        let mut http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(SILENCE_MAX)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("flowfabric-rust/", env!("CARGO_PKG_VERSION")));
-        if let Some(pem) = &self.root_certificate {
-            let certificate = reqwest::Certificate::from_pem(pem)
-                .map_err(|_| Code::InvalidInput.because("the root certificate is not one in PEM"))?;
-            http = http.add_root_certificate(certificate);
-        }
-        Ok(Client {
-            http: http
-                .build()
-                .map_err(|error| Code::Internal.because(error.to_string()))?,
+        Ok(Remote {
+            http: connections(self.root_certificate.as_deref())?,
             server: Arc::new(Server {
                 url: url.to_owned(),
                 authorization: self.key.as_deref().map(bearer).transpose()?,
+                root_certificate: self.root_certificate,
             }),
             held: None,
             tries: self.tries,
         })
     }
+}
+
+/// A pool of connections, which belong to the runtime that opens them.
+fn connections(root_certificate: Option<&[u8]>) -> Result<reqwest::Client> {
+    let mut http = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .read_timeout(SILENCE_MAX)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("flowfabric-rust/", env!("CARGO_PKG_VERSION")));
+    if let Some(pem) = root_certificate {
+        let certificate = reqwest::Certificate::from_pem(pem)
+            .map_err(|_| Code::InvalidInput.because("the root certificate is not one in PEM"))?;
+        http = http.add_root_certificate(certificate);
+    }
+    http.build().map_err(|error| Code::Internal.because(error.to_string()))
 }
 
 fn bearer(key: &str) -> Result<reqwest::header::HeaderValue> {
@@ -250,9 +291,9 @@ fn bearer(key: &str) -> Result<reqwest::header::HeaderValue> {
     Ok(value)
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
+        f.debug_struct("Remote")
             .field("url", &self.server.url)
             .finish_non_exhaustive()
     }

@@ -1,0 +1,155 @@
+//! Keeping leases, and noticing that they are lost.
+
+use std::time::Duration;
+
+use ff_core::command::claim::{Exchanged, RenewedLease, StoppedTask};
+use ff_core::command::steps::BudgetStanding;
+use ff_core::fabric::Result;
+use ff_core::limits::BATCH_ITEMS_MAX;
+use ff_core::record::{OnHardLimit, StopRequest};
+use ff_core::time::Timestamp;
+use tokio::time::Instant;
+
+use super::super::clock::left;
+use super::held::{Held, PATIENCE};
+use super::report::stop_of;
+use super::{Done, Loop};
+use crate::ctx::Stop;
+
+/// How long a handler may go on once a budget is used up: less than the engine waits before it cancels.
+const BUDGET_PATIENCE: Duration = Duration::from_secs(25);
+
+impl Loop {
+    /// Does what is due without anybody saying so.
+    pub(super) fn look_at_the_clock(&mut self) {
+        let now = Instant::now();
+        self.claim_not_before = self.claim_not_before.filter(|at| *at > now);
+        for (number, held) in &mut self.held {
+            if !held.is_over && held.ends_at <= now {
+                tracing::warn!(execution_id = %held.execution_id, "a lease is over before it could be renewed");
+                held.lose(Stop::LeaseLost);
+            }
+            if held.drop_at.is_some_and(|at| at <= now) {
+                held.drop_handler();
+            }
+            if held.quiet_until.is_some_and(|at| at <= now) {
+                held.quiet_until = None;
+                self.talkative.push_back(*number);
+            }
+        }
+        self.held.retain(|_, held| !(held.is_over && held.is_gone));
+        self.go_on_draining(now);
+        self.start_what_waits();
+    }
+
+    /// Renews leases of which a third of the time left has passed.
+    pub(super) fn renew_what_is_due(&mut self) {
+        let now = Instant::now();
+        let is_due = |held: &Held| (held.is_doubtful || held.renew_at <= now) && !held.is_over && held.finish.is_none();
+        let due = self.held.iter().filter(|(_, held)| is_due(held));
+        let numbers: Vec<u64> = due.map(|(number, _)| *number).take(BATCH_ITEMS_MAX).collect();
+        if self.is_renewing || numbers.is_empty() {
+            return;
+        }
+        self.is_renewing = true;
+        let mut exchange = self.exchange();
+        for number in &numbers {
+            if let Some(held) = self.held.get_mut(number) {
+                held.is_renewing = true;
+                held.is_doubtful = false;
+                exchange.renew.push(held.renewal());
+            }
+        }
+        let call = self.send(exchange);
+        self.under_way.push(Box::pin(async move {
+            let sent = Instant::now();
+            let answer = call.await;
+            Done::Renewed(numbers, sent, answer)
+        }));
+    }
+
+    /// The engine says which tasks are to stop. Why a lease is over it says to who tries to keep it: that is done at once.
+    pub(super) fn told_to_stop(&mut self, stops: &[StoppedTask], now: Timestamp) {
+        for stopped in stops {
+            let is_meant = |held: &&mut Held| {
+                held.execution_id == stopped.execution_id && held.fence.lease_epoch == stopped.lease_epoch
+            };
+            let Some(held) = self.held.values_mut().find(is_meant) else {
+                continue;
+            };
+            match &stopped.stop_requested {
+                Some(request) => held.stop_for_budget(request, now),
+                None => held.is_doubtful = true,
+            }
+        }
+    }
+
+    pub(super) fn renewed(&mut self, numbers: &[u64], sent: Instant, answer: Result<Exchanged>) {
+        self.is_renewing = false;
+        let mut answers = match answer {
+            Ok(exchanged) => {
+                self.connection.works();
+                self.shared.clock.heard(exchanged.server_time);
+                let now = exchanged.server_time;
+                self.told_to_stop(&exchanged.stops, now);
+                Some(exchanged.renewed.into_iter().map(move |renewed| (renewed, now)))
+            }
+            Err(refusal) => {
+                self.connection.broke(&refusal);
+                None
+            }
+        };
+        for number in numbers {
+            let answer = answers.as_mut().and_then(Iterator::next);
+            let Some(held) = self.held.get_mut(number) else {
+                continue;
+            };
+            held.is_renewing = false;
+            match answer {
+                Some((renewed, now)) => held.renewed(renewed, sent, now),
+                None => held.renew_later(),
+            }
+        }
+    }
+}
+
+impl Held {
+    fn renewed(&mut self, renewed: RenewedLease, sent: Instant, now: Timestamp) {
+        match renewed.expires_at {
+            Ok(expires_at) => {
+                // The end may be bounded by the attempt's timeout: then it does not move, and is asked for rarely.
+                let left = left(expires_at, now);
+                self.renew_at = sent + (left / 3).max(Duration::from_millis(100));
+                self.ends_at = self.ends_at.max(sent + left);
+                self.backoff.reset();
+                if let Some(request) = &renewed.stop_requested {
+                    self.stop_for_budget(request, now);
+                }
+            }
+            Err(refusal) if refusal.code.retryable() => self.renew_later(),
+            // An end that is on its way explains it better than a stop.
+            Err(_) if self.is_reporting || self.is_over => {}
+            Err(refusal) => self.lose(stop_of(&refusal)),
+        }
+    }
+
+    /// A budget that stops what runs is used up: the engine's own request may come later.
+    pub(super) fn stop_for_closed_budgets(&mut self, standings: &[BudgetStanding]) {
+        let stops =
+            |standing: &&BudgetStanding| standing.closed && standing.on_hard_limit == Some(OnHardLimit::CancelActive);
+        if let Some(standing) = standings.iter().find(stops) {
+            let reason = format!("budget {} is used up", standing.budget_id);
+            self.stop(Stop::Budget(reason), Some(BUDGET_PATIENCE));
+        }
+    }
+
+    fn renew_later(&mut self) {
+        self.renew_at = Instant::now() + self.backoff.pause();
+    }
+
+    /// Asks the handler to stop because a budget is used up; it is given most of the time the engine gives.
+    pub(super) fn stop_for_budget(&mut self, request: &StopRequest, now: Timestamp) {
+        let patience = left(request.cancel_at, now).saturating_sub(PATIENCE).max(PATIENCE);
+        self.stop(Stop::Budget(request.reason.clone()), Some(patience));
+    }
+}

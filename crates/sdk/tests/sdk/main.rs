@@ -1,0 +1,31 @@
+//! The SDK against engines in this process, near and behind a server.
+#![expect(clippy::unwrap_used, reason = "tests say what must be there")]
+
+mod client;
+mod client_away;
+mod client_codec;
+mod costs;
+mod derive;
+mod derive_refused;
+mod events;
+mod examples;
+mod flow;
+mod flow_worked;
+mod guide;
+mod handler;
+mod limits;
+mod run;
+mod run_decision;
+mod scene;
+mod shaky;
+mod signal;
+mod spawned;
+mod steps;
+mod submit;
+mod surface;
+mod tested;
+mod troubled;
+mod waits;
+mod worker;
+mod working;
+mod written;
