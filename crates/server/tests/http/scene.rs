@@ -137,7 +137,7 @@ pub(crate) fn filled(path: &str) -> String {
     let uuid = "01999999-0000-7000-8000-000000000000";
     let value = |part: &str| match part {
         "{execution_id}" => format!("fp:0:{uuid}"),
-        "{attempt_index}" => "0".to_owned(),
+        "{attempt_index}" | "{seq}" => "0".to_owned(),
         part if part.starts_with('{') => uuid.to_owned(),
         part => part.to_owned(),
     };

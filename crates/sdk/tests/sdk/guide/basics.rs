@@ -1,5 +1,7 @@
 //! Tasks, submitting, results, workers, handlers.
 
+#![expect(clippy::print_stdout, reason = "the guide shows what programs print")]
+
 use std::error::Error as StdError;
 
 // [guide]

@@ -84,7 +84,7 @@ fn paths(route: Route, things: &Things) -> Vec<String> {
     for field in path_fields(route.path) {
         let values: Vec<String> = match field {
             "execution_id" => {
-                let own = (route.name == "report_usage").then(|| json!(OWN_ID));
+                let own = matches!(route.name, "report_usage" | "record_steps").then(|| json!(OWN_ID));
                 things.executions().into_iter().chain(&own).map(in_path).collect()
             }
             "flow_id" if OF_FLOW_AND_EXECUTION.contains(&route.name) => {
@@ -94,7 +94,7 @@ fn paths(route: Route, things: &Things) -> Vec<String> {
             "waitpoint_id" => vec![things.waitpoint_id.clone()],
             "budget_id" => vec![text(&things.budget_id).to_owned()],
             "quota_policy_id" => vec![text(&things.quota_policy_id).to_owned()],
-            "attempt_index" => vec!["0".to_owned()],
+            "attempt_index" | "seq" => vec!["0".to_owned()],
             "worker_id" => vec!["me".to_owned()],
             "worker_instance_id" => vec!["me-1".to_owned()],
             "lane_id" => vec!["idle".to_owned()],

@@ -8,7 +8,7 @@ use ff_core::command::steps::{RecordedStep, StepReport, StepStatus};
 use ff_core::id::ExecutionId;
 use ff_core::name::StepKey;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Fence, Step, StepKind};
+use ff_core::record::{BlobKey, Execution, Fence, Step, StepKind};
 
 use super::{Asked, landing};
 use crate::invariants::mirror::{Changes, Mirror};
@@ -166,8 +166,17 @@ fn is_known(mirror: &Mirror, sent: &SentSteps) -> bool {
     let execution = mirror.executions.get(&sent.id);
     mirror.failovers == sent.failovers
         && execution.is_some_and(|execution| {
-            execution.lease_epoch >= sent.fence.lease_epoch && !landing::is_going(mirror, execution)
+            execution.lease_epoch >= sent.fence.lease_epoch
+                && !landing::is_going(mirror, execution)
+                && began_under(sent.fence, execution)
         })
+}
+
+/// Whether an attempt is of this execution, and not of one that had its id before: its own id says when it began.
+fn began_under(fence: Fence, execution: &Execution) -> bool {
+    let began = fence.attempt_id.uuid().get_timestamp().map(|began| began.to_unix());
+    let began = began.map(|(seconds, nanos)| seconds * 1_000 + u64::from(nanos / 1_000_000));
+    began.is_some_and(|began| began >= execution.definition.created_at.as_millis())
 }
 
 /// The last step that was ever recorded of those that are meant.
