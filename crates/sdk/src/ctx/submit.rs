@@ -16,7 +16,7 @@ impl Ctx {
     /// Submits a task and goes on without waiting for it. It is submitted once, whatever happens to the handler: the key of the
     /// submission is that of the execution and this step.
     ///
-    /// Takes a task, or [`Submission::new`] of one with its options.
+    /// Takes a task, or [`Submission::new`](crate::Submission::new) of one with its options.
     pub async fn submit<S: IntoSubmission>(
         &self,
         name: &str,

@@ -15,7 +15,7 @@ use ff_core::machine::outbox::{Arrived, report_of};
 use ff_core::machine::steps;
 use ff_core::name::Dimension;
 use ff_core::record::{Effect, Execution};
-use futures::future::{join, join_all};
+use futures::future::join_all;
 
 use super::held::budgets_of;
 use super::usage::send_usage;
@@ -71,15 +71,15 @@ async fn ask_budgets(
     Ok((standings, arrived))
 }
 
-/// Sends what is in the outbox for a budget, and reads it: the store answers both in one call.
+/// Sends what is in the outbox for a budget, and then reads it: only what it stands at after that says whether it is closed.
 async fn ask(engine: &Engine, execution: &Execution, budget_id: BudgetId) -> Result<(Found, Vec<Arrived>)> {
     let effects = execution.outbox.iter();
     let sent = effects.filter_map(|effect| match report_of(execution, effect) {
         Some((of, report)) if of == budget_id => Some(send(engine, effect, BudgetCall::Report { budget_id, report })),
         _ => None,
     });
-    let (sent, view) = join(join_all(sent), engine.store().budget(BudgetCall::Get(budget_id))).await;
-    let found = match view {
+    let sent = join_all(sent).await;
+    let found = match engine.store().budget(BudgetCall::Get(budget_id)).await {
         Ok((_, Ok(BudgetAnswer::Budget(view)))) => Found::Budget(view),
         Ok((_, Ok(_))) => return Err(internal("a budget was answered with something else")),
         Ok((_, Err(refusal))) if refusal.code == Code::BudgetNotFound => Found::Nothing,
