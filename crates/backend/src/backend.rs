@@ -65,10 +65,10 @@ pub trait Backend: Send + Sync + 'static {
     /// that a sweep over all is one call.
     async fn list(&self, query: Query) -> Result<Page>;
 
-    /// Budget operations, each one atomic: what [`ff_core::machine::budget`] says.
+    /// Budget operations, each one atomic: what [`ff_core::machine::budget`] says. Those about one budget happen in their order.
     async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>>;
 
-    /// Quota operations, each one atomic: what [`ff_core::machine::quota`] says.
+    /// Quota operations, each one atomic: what [`ff_core::machine::quota`] says. Those about one policy happen in their order.
     async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>>;
 
     /// Appends frames, each one only under the live lease it names. A repeated one that carries a key is recognised by it,

@@ -317,6 +317,9 @@ fn runnable_detail(execution: &Execution, runnable: &Runnable) -> Option<String>
     if execution.follow_ups.reopen_edges {
         return Some("replayed; its descendants are being reopened".to_owned());
     }
+    if execution.waits_for_cancelled_children() {
+        return Some("replayed; what it spawned before is being cancelled".to_owned());
+    }
     if let Some(dependencies) = execution.dependencies.as_ref().filter(|deps| deps.waiting) {
         return Some(format!("waiting for {} of its dependencies", dependencies.unsatisfied));
     }

@@ -289,6 +289,7 @@ impl Engine {
             shared: Arc::new(Shared {
                 store: Store::new(backend, Arc::clone(&host), config.counts, calls),
                 config,
+                stops: Stops::new(Arc::clone(&host)),
                 host,
                 ids: mint::Ordered::default(),
                 record_locks: RecordLocks::default(),
@@ -297,7 +298,6 @@ impl Engine {
                 directory: Directory::default(),
                 streams: Waiters::default(),
                 ends: Ends::default(),
-                stops: Stops::default(),
                 feeds: Waiters::default(),
                 last_marks: LastMarks::default(),
                 feed_hub: FeedHub::default(),

@@ -1,36 +1,89 @@
-//! Stops, told to the worker's exchange that waits in the process that decided them: it need not renew first.
+//! Stops, told to the worker's exchange that waits in the process that decided them: it need not renew first. One that is
+//! decided between two exchanges is told to the next.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ff_core::command::claim::StoppedTask;
+use ff_core::machine::lease_is_over;
 use ff_core::name::{Namespace, WorkerInstanceId};
 use ff_core::record::{Execution, Lease};
-use tokio::sync::watch;
+use tokio::sync::Notify;
+
+use crate::host::Host;
+
+/// How long a slot whose exchanges are over is told of what it missed; who is away for longer renews first.
+const AWAY_MAX: Duration = Duration::from_secs(60);
+/// Stops that are kept for the next exchange of a slot.
+const MISSED_MAX: usize = 256;
+/// Slots before any is looked at whether it is away.
+const SLOTS_MIN: usize = 64;
 
 /// A process slot of a worker.
-type Slot = (Namespace, WorkerInstanceId);
+type SlotKey = (Namespace, WorkerInstanceId);
 
-/// Whose exchange is under way here.
-#[derive(Default)]
+/// Whose exchanges are told.
 pub(crate) struct Stops {
-    by_slot: Mutex<HashMap<Slot, watch::Sender<Vec<StoppedTask>>>>,
+    host: Arc<dyn Host>,
+    slots: Mutex<Slots>,
+}
+
+struct Slots {
+    by_key: HashMap<SlotKey, Slot>,
+    /// So many are looked at whether they are away.
+    look_at: usize,
+}
+
+#[derive(Default)]
+struct Slot {
+    waiting: Vec<Arc<Inbox>>,
+    missed: Vec<StoppedTask>,
+    left_at: Duration,
+}
+
+/// What one exchange was told.
+#[derive(Default)]
+struct Inbox {
+    told: Mutex<Vec<StoppedTask>>,
+    news: Notify,
 }
 
 /// An exchange that wants to be told.
 pub(crate) struct StopWaiter<'s> {
     stops: &'s Stops,
-    slot: Slot,
-    told: watch::Receiver<Vec<StoppedTask>>,
+    key: SlotKey,
+    inbox: Arc<Inbox>,
 }
 
 impl Stops {
-    /// Is told from now on.
+    pub(crate) fn new(host: Arc<dyn Host>) -> Self {
+        let slots = Slots {
+            by_key: HashMap::new(),
+            look_at: SLOTS_MIN,
+        };
+        Self {
+            host,
+            slots: Mutex::new(slots),
+        }
+    }
+
+    /// Is told from now on, and what its slot has missed.
     pub(crate) fn join(&self, namespace: &Namespace, instance: &WorkerInstanceId) -> StopWaiter<'_> {
-        let slot = (namespace.clone(), instance.clone());
-        let told = self.by_slot().entry(slot.clone()).or_default().subscribe();
-        let stops = self;
-        StopWaiter { stops, slot, told }
+        let key = (namespace.clone(), instance.clone());
+        let mut slots = self.slots();
+        slots.forget_who_is_away(self.host.elapsed());
+        let slot = slots.by_key.entry(key.clone()).or_default();
+        let inbox = Arc::new(Inbox {
+            told: Mutex::new(std::mem::take(&mut slot.missed)),
+            news: Notify::new(),
+        });
+        slot.waiting.push(Arc::clone(&inbox));
+        StopWaiter {
+            stops: self,
+            key,
+            inbox,
+        }
     }
 
     /// An execution was changed: tells its worker if that was not the worker's own doing and means that it should stop.
@@ -39,14 +92,48 @@ impl Stops {
             return;
         };
         let Some(stopped) = stopped(lease, after) else { return };
-        let slot = (after.definition.namespace.clone(), holder.instance.clone());
-        if let Some(waiters) = self.by_slot().get(&slot) {
-            waiters.send_modify(|told| told.push(stopped));
+        let key = (after.definition.namespace.clone(), holder.instance.clone());
+        if let Some(slot) = self.slots().by_key.get_mut(&key) {
+            slot.tell(stopped);
         }
     }
 
-    fn by_slot(&self) -> MutexGuard<'_, HashMap<Slot, watch::Sender<Vec<StoppedTask>>>> {
-        self.by_slot.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slots {
+    fn forget_who_is_away(&mut self, now: Duration) {
+        if self.by_key.len() < self.look_at {
+            return;
+        }
+        let is_away = |slot: &Slot| slot.waiting.is_empty() && slot.left_at + AWAY_MAX <= now;
+        self.by_key.retain(|_, slot| !is_away(slot));
+        self.look_at = SLOTS_MIN.max(2 * self.by_key.len());
+    }
+}
+
+impl Slot {
+    fn tell(&mut self, stopped: StoppedTask) {
+        for inbox in &self.waiting {
+            inbox.told().push(stopped.clone());
+            inbox.news.notify_one();
+        }
+        if self.waiting.is_empty() {
+            self.miss([stopped]);
+        }
+    }
+
+    fn miss(&mut self, stopped: impl IntoIterator<Item = StoppedTask>) {
+        let room = MISSED_MAX.saturating_sub(self.missed.len());
+        self.missed.extend(stopped.into_iter().take(room));
+    }
+}
+
+impl Inbox {
+    fn told(&self) -> MutexGuard<'_, Vec<StoppedTask>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,6 +143,7 @@ fn stopped(lease: &Lease, after: &Execution) -> Option<StoppedTask> {
         execution_id: after.id,
         lease_epoch: lease.epoch,
         stop_requested: None,
+        error: None,
     };
     if let Some(kept) = after.lease().filter(|kept| kept.epoch == lease.epoch) {
         let is_new = lease.stop().is_none();
@@ -66,31 +154,35 @@ fn stopped(lease: &Lease, after: &Execution) -> Option<StoppedTask> {
         });
     }
     let ended = after.ended_lease.as_ref().filter(|ended| ended.epoch == lease.epoch)?;
-    ended.end.operation().is_none().then_some(stopped)
+    let by_others = ended.end.operation().is_none();
+    by_others.then(|| StoppedTask {
+        error: Some(lease_is_over(after, ended)),
+        ..stopped
+    })
 }
 
 impl StopWaiter<'_> {
     /// Completes when there is something to tell.
-    pub(crate) async fn told(&mut self) {
-        // The sender is there as long as one who waits.
-        let _ = self.told.wait_for(|told| !told.is_empty()).await;
+    pub(crate) async fn told(&self) {
+        while self.inbox.told().is_empty() {
+            self.inbox.news.notified().await;
+        }
     }
 
     /// Everything that was told.
-    pub(crate) fn all(&self) -> Vec<StoppedTask> {
-        self.told.borrow().clone()
+    pub(crate) fn all(self) -> Vec<StoppedTask> {
+        std::mem::take(&mut *self.inbox.told())
     }
 }
 
 impl Drop for StopWaiter<'_> {
     fn drop(&mut self) {
-        let mut by_slot = self.stops.by_slot();
-        // This one is among them still.
-        if by_slot
-            .get(&self.slot)
-            .is_some_and(|waiters| waiters.receiver_count() <= 1)
-        {
-            by_slot.remove(&self.slot);
+        let mut slots = self.stops.slots();
+        if let Some(slot) = slots.by_key.get_mut(&self.key) {
+            slot.waiting.retain(|inbox| !Arc::ptr_eq(inbox, &self.inbox));
+            // Whoever asked went away before the answer.
+            slot.miss(self.inbox.told().drain(..));
+            slot.left_at = self.stops.host.elapsed();
         }
     }
 }

@@ -141,6 +141,7 @@ macro_rules! fabric_cases {
                 flows_that_nobody_asked_for_are_not_listed_unless_asked_for,
                 a_member_spawns_into_its_own_flow,
                 children_do_not_outlive_the_failure_of_their_parent,
+                what_a_replayed_parent_spawns_is_not_cancelled_with_what_it_spawned_before,
                 what_a_replay_forgot_is_spawned_anew,
                 spawns_that_cannot_be_are_refused_and_nothing_is_started,
                 who_needs_only_some_of_its_upstreams_spawns_nothing,
@@ -622,6 +623,8 @@ macro_rules! fabric_cases {
                 a_parked_exchange_gets_what_is_submitted,
                 an_exchange_with_bad_news_does_not_park,
                 an_exchange_that_waits_is_told_of_stops_at_once,
+                a_worker_without_room_may_wait_to_be_told_of_stops,
+                a_stop_between_two_exchanges_is_told_to_the_next_one_once,
                 an_exchange_has_at_most_1_000_items,
             }
             limits {

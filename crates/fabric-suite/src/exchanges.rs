@@ -294,7 +294,7 @@ pub(crate) async fn an_exchange_with_bad_news_does_not_park(harness: &dyn Harnes
 }
 
 /// An exchange that waits, and has said so.
-async fn parked(scene: &Scene<'_>, task: &Task) -> JoinHandle<Result<Exchanged>> {
+async fn parked(scene: &Scene<'_>, task: &Task, turn: Exchange) -> JoinHandle<Result<Exchanged>> {
     let mut renewal = keep(task);
     renewal.command.doing.push(StepUnderWay {
         step: "here".to_owned(),
@@ -302,7 +302,7 @@ async fn parked(scene: &Scene<'_>, task: &Task) -> JoinHandle<Result<Exchanged>>
     });
     let turn = Exchange {
         renew: vec![renewal],
-        ..patient()
+        ..turn
     };
     let fabric = Arc::clone(&scene.fabric);
     let parked = tokio::spawn(async move { fabric.exchange(turn).await });
@@ -319,9 +319,11 @@ pub(crate) async fn an_exchange_that_waits_is_told_of_stops_at_once(harness: &dy
             .collect()
     };
     let task = scene.running(submission()).await;
-    let waiting = parked(&scene, &task).await;
+    let waiting = parked(&scene, &task, patient()).await;
     scene.cancel(task.execution_id).await.unwrap();
     let answer = promptly(waiting).await.unwrap().unwrap();
+    let late = scene.fabric.renew(keep(&task)).await.unwrap_err();
+    assert_eq!(answer.stops[0].error.as_ref(), Some(&late), "as who renews is told");
     assert_eq!(told(answer), [(task.execution_id, task.fence.lease_epoch, false)]);
 
     let budget = CreateBudget {
@@ -330,7 +332,7 @@ pub(crate) async fn an_exchange_that_waits_is_told_of_stops_at_once(harness: &dy
     };
     let budget = scene.fabric.create_budget(budget).await.unwrap().budget_id;
     let task = scene.running(under(budget)).await;
-    let waiting = parked(&scene, &task).await;
+    let waiting = parked(&scene, &task, patient()).await;
     scene.spend(budget, 11).await.unwrap();
     scene.settle().await;
     let answer = promptly(waiting).await.unwrap().unwrap();
@@ -339,6 +341,37 @@ pub(crate) async fn an_exchange_that_waits_is_told_of_stops_at_once(harness: &dy
         [(task.execution_id, task.fence.lease_epoch, true)],
         "it may still finish"
     );
+}
+
+pub(crate) async fn a_worker_without_room_may_wait_to_be_told_of_stops(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let task = scene.running(submission()).await;
+    let mut turn = patient();
+    turn.want.as_mut().unwrap().max = 0;
+    let waiting = parked(&scene, &task, turn.clone()).await;
+    let other = scene.submit(submission()).await;
+    scene.settle().await;
+    assert!(!waiting.is_finished());
+    scene.cancel(task.execution_id).await.unwrap();
+    let answer = promptly(waiting).await.unwrap().unwrap();
+    assert_eq!(answer.stops[0].execution_id, task.execution_id);
+    assert!(answer.tasks.is_empty());
+    assert_eq!(scene.state(other).await, PublicState::Waiting, "it was not asked for");
+    let at_once = Exchange {
+        wait: Duration::ZERO,
+        ..turn
+    };
+    assert!(promptly(scene.fabric.exchange(at_once)).await.unwrap().stops.is_empty());
+}
+
+pub(crate) async fn a_stop_between_two_exchanges_is_told_to_the_next_one_once(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.fabric.exchange(exchange()).await.unwrap();
+    let task = scene.running(submission()).await;
+    scene.cancel(task.execution_id).await.unwrap();
+    let told = scene.fabric.exchange(exchange()).await.unwrap().stops;
+    assert_eq!(told[0].execution_id, task.execution_id);
+    assert_eq!(scene.fabric.exchange(exchange()).await.unwrap().stops, []);
 }
 
 pub(crate) async fn an_exchange_has_at_most_1_000_items(harness: &dyn Harness) {

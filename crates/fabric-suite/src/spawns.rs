@@ -1,7 +1,7 @@
 //! Executions that a handler starts, and waits for.
 
 use ff_core::command::claim::Task;
-use ff_core::command::flow::{WaitChildren, WaitedChildren};
+use ff_core::command::flow::{ReplayExecution, WaitChildren, WaitedChildren};
 use ff_core::command::spawn::{Child, SpawnChildren, SpawnedChildren};
 use ff_core::command::steps::{KeepSteps, StepStatus};
 use ff_core::error::Code;
@@ -170,6 +170,32 @@ pub(crate) async fn children_do_not_outlive_the_failure_of_their_parent(harness:
             scene.cancel(*open).await.ok();
         }
     }
+}
+
+pub(crate) async fn what_a_replayed_parent_spawns_is_not_cancelled_with_what_it_spawned_before(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let parent = scene.running(submission()).await;
+    let before = spawn(&scene, &parent, &["a"]).await;
+    scene.cancel(parent.execution_id).await.unwrap();
+    let replay = On::new(parent.execution_id, ReplayExecution::default());
+    scene.fabric.replay_execution(replay).await.unwrap();
+    let soon = scene
+        .try_claim(WORKER)
+        .await
+        .filter(|task| task.execution_id == parent.execution_id);
+    let again = match soon {
+        Some(task) => task,
+        None => {
+            scene.settle().await;
+            scene.claim(WORKER).await
+        }
+    };
+    assert_eq!(again.execution_id, parent.execution_id);
+    let anew = spawn(&scene, &again, &["a"]).await;
+    scene.settle().await;
+    assert_eq!(scene.state(before[0]).await, PublicState::Cancelled);
+    assert_ne!(anew[0], before[0]);
+    assert_eq!(scene.state(anew[0]).await, PublicState::Waiting);
 }
 
 pub(crate) async fn what_a_replay_forgot_is_spawned_anew(harness: &dyn Harness) {

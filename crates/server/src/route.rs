@@ -67,7 +67,9 @@ impl Route {
             &Method::HEAD => &Method::GET,
             method => method,
         };
-        let routes = ROUTES.get(pattern)?;
+        // An application may have put all of them below a path of its own.
+        let below = pattern.match_indices('/').map(|(start, _)| &pattern[start..]);
+        let routes = below.filter_map(|pattern| ROUTES.get(pattern)).next()?;
         routes.iter().find(|route| route.method == *method)
     }
 }

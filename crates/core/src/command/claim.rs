@@ -250,7 +250,7 @@ pub struct Exchange {
     /// How busy it is, and what it runs.
     #[serde(rename = "..load")]
     pub load: WorkerLoad,
-    /// How long to wait for the first task, at most 30 s; absent: not at all.
+    /// How long to wait for the first task, at most 30 s; absent: not at all. With a `max` of 0 it waits to be told of stops.
     #[serde(rename = "wait_ms", default)]
     pub wait: Duration,
     /// Makes its frames and usage ones that can be repeated, each under a request id that follows from this one and its index,
@@ -335,8 +335,8 @@ pub struct Exchanged {
     pub usage: Vec<Result<Reported, Rejection>>,
     /// New tasks, each under a lease of its own; at most as many as were wanted.
     pub tasks: Vec<Task>,
-    /// Tasks of this process slot that this server decided to stop while the exchange was under way. What another server
-    /// decided, or between two exchanges, is told by the next renewal.
+    /// Tasks of this process slot that this server decided to stop since the last exchange. What another server decided is told
+    /// by the next renewal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<StoppedTask>,
     /// Set while the worker is to finish what it has: it is handed nothing more.
@@ -355,6 +355,8 @@ pub struct StoppedTask {
     pub lease_epoch: u64,
     /// Why, and until when, if the lease goes on until then; absent: it is over.
     pub stop_requested: Option<StopRequest>,
+    /// Why the lease is over: what a renewal would be refused with.
+    pub error: Option<Rejection>,
 }
 
 /// What became of a finished task.

@@ -25,7 +25,7 @@ pub(crate) fn check(execution: &Execution, fence: &Fence, operation: LeaseOperat
     }
     match ended_by(execution, fence) {
         Some(ended) if ended.end.operation() == Some(operation) => Ok(Fenced::Repeated(ended.end)),
-        Some(ended) => Err(how_it_ended(execution, &ended)),
+        Some(ended) => Err(lease_is_over(execution, &ended)),
         None => Err(not_the_holder(execution)),
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn hold(change: &mut Change<'_>, fence: &Fence) -> Result<(), Rejecti
     let execution = &change.after;
     if !is_live(execution, fence) {
         return Err(match ended_by(execution, fence) {
-            Some(ended) => how_it_ended(execution, &ended),
+            Some(ended) => lease_is_over(execution, &ended),
             None => not_the_holder(execution),
         });
     }
@@ -72,7 +72,8 @@ fn ended_by(execution: &Execution, fence: &Fence) -> Option<EndedLease> {
     ended.is_of(fence).then(|| ended.clone())
 }
 
-fn how_it_ended(execution: &Execution, ended: &EndedLease) -> Rejection {
+/// What who held a lease is told: why it is over.
+pub fn lease_is_over(execution: &Execution, ended: &EndedLease) -> Rejection {
     let (code, how) = match ended.end {
         LeaseEnd::Expired => (Code::LeaseExpired, "expired"),
         LeaseEnd::Revoked => (Code::LeaseRevoked, "was revoked"),

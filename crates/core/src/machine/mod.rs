@@ -76,3 +76,4 @@ pub mod worker;
 
 pub use context::{Context, Settings};
 pub use decided::{Decided, Draft};
+pub use fence::lease_is_over;

@@ -26,17 +26,14 @@ pub(crate) fn resume(change: &mut Change<'_>, by: ResumedBy, detail: Option<Stri
         until: change.now + suspension.resume_delay,
         reason: DelayReason::ResumeDelay,
     };
-    let signals = match suspension.step {
-        // Its step has them.
-        Some(step) => {
-            steps::end_wait(change, step, by);
-            Vec::new()
-        }
-        None => suspension.matched,
-    };
+    let step_seq = suspension.step.as_ref().map(|step| step.seq);
+    if let Some(step) = suspension.step {
+        steps::end_wait(change, step, by);
+    }
     change.after.resumed = Some(Resumed {
         suspension_id: suspension.id,
-        signals,
+        signals: suspension.matched,
+        step_seq,
         at: change.now,
         by,
         asked: None,

@@ -275,6 +275,7 @@ fn go_on(
         None => Some(Resumed {
             suspension_id: suspension.id,
             signals: suspension.matched.clone(),
+            step_seq: None,
             at: change.now,
             by: ResumedBy::Signals,
             asked: Some(asked),

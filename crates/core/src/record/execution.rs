@@ -395,6 +395,14 @@ impl Execution {
 
     /// Whether its dependencies hold it back.
     pub fn waits_for_dependencies(&self) -> bool {
-        self.unopened || self.follow_ups.reopen_edges || self.dependencies.as_ref().is_some_and(|deps| deps.waiting)
+        self.unopened
+            || self.follow_ups.reopen_edges
+            || self.waits_for_cancelled_children()
+            || self.dependencies.as_ref().is_some_and(|deps| deps.waiting)
+    }
+
+    /// Whether it was replayed before what its last run spawned was cancelled: what it spawns now must not be.
+    pub const fn waits_for_cancelled_children(&self) -> bool {
+        self.steps.spawned && self.follow_ups.cancel_siblings
     }
 }

@@ -185,6 +185,9 @@ pub struct Resumed {
     /// The signals that counted, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<SignalId>,
+    /// The place of its step, if it was a wait of a handler: the task brings the signals there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_seq: Option<u64>,
     /// When the condition held.
     pub at: Timestamp,
     /// By an operator, by time, or by signals.

@@ -30,9 +30,11 @@ pub struct ServerInfo {
 pub struct ServerLimits {
     /// Largest input or result.
     pub payload_bytes: usize,
-    /// Steps that one execution may have recorded.
+    /// Steps that one execution may have recorded; 0: the server does not know of steps.
+    #[serde(default)]
     pub steps: u64,
     /// Bytes that the steps of one execution may leave together.
+    #[serde(default)]
     pub step_output_bytes: u64,
     /// Largest payload of a signal.
     pub signal_payload_bytes: usize,

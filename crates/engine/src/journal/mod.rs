@@ -40,6 +40,13 @@ pub(crate) fn load_for(id: ExecutionId, ask: Ask) -> LoadSteps {
     }
 }
 
+/// The same for who has the execution. What its last wait refers to comes along: whoever goes on after a signal is not kept
+/// waiting for another read.
+pub(crate) fn load(execution: &Execution, ask: Ask) -> Load {
+    let load = references::load_of_last_wait(execution);
+    load.with_steps([load_for(execution.id, ask)])
+}
+
 /// The steps of `execution` that `snapshot` holds. What a replay has forgotten is left out.
 pub(crate) async fn read(engine: &Engine, execution: &Execution, mut snapshot: Snapshot, ask: Ask) -> Result<Steps> {
     let (id, journal) = (execution.id, &execution.steps);

@@ -3,7 +3,8 @@
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::steps::{ChildView, StepSignalView};
 use ff_core::fabric::Result;
-use ff_core::id::ExecutionId;
+use ff_core::id::{ExecutionId, SignalId};
+use ff_core::partition::Partition;
 use ff_core::record::{BlobKey, Execution, OutcomeKind, RecordKey, Step};
 use ff_core::state::public_state;
 use ff_core::view::SignalView;
@@ -14,24 +15,41 @@ use crate::snapshots::merge;
 /// Signals up to which what came with them is read together with them: it fits into one page.
 const SIGNALS_AT_ONCE_MAX: usize = 16;
 
-/// Reads the records that these steps refer to.
+/// Reads what the last wait of a handler refers to, which is known before its step is read.
+pub(super) fn load_of_last_wait(execution: &Execution) -> Load {
+    let last = execution.resumed.as_ref().filter(|resumed| resumed.step_seq.is_some());
+    let signals = last.map_or(&[][..], |resumed| &resumed.signals);
+    let signals = signals.iter().map(|signal| (execution.id, *signal)).collect();
+    load_of(execution.id.partition(), signals, [])
+}
+
+/// Reads the records that these steps refer to and that are not there yet.
 pub(super) async fn read_records(engine: &Engine, steps: &[Step], snapshot: &mut Snapshot) -> Result<()> {
+    let is_missing = |key: &RecordKey| !snapshot.records.contains_key(key);
     let children = steps.iter().filter_map(|step| step.child).map(RecordKey::Execution);
-    let signals = || steps.iter().flat_map(signals_in);
-    let records = signals().map(|(id, signal)| RecordKey::Signal(id, signal));
-    let records: Vec<RecordKey> = records.chain(children).collect();
-    if records.is_empty() {
-        return Ok(());
+    let signals = steps.iter().flat_map(signals_in);
+    let signals = signals.filter(|(id, signal)| is_missing(&RecordKey::Signal(*id, *signal)));
+    let load = load_of(snapshot.partition, signals.collect(), children.filter(is_missing));
+    if !load.records.is_empty() {
+        merge(snapshot, engine.store().load(load).await?);
     }
-    let mut load = Load::records(snapshot.partition, records);
-    if signals().count() <= SIGNALS_AT_ONCE_MAX {
-        load = load.with_blobs(signals().map(|(id, signal)| BlobKey::Signal(id, signal)));
-    }
-    merge(snapshot, engine.store().load(load).await?);
     Ok(())
 }
 
-fn signals_in(step: &Step) -> impl Iterator<Item = (ExecutionId, ff_core::id::SignalId)> {
+fn load_of(
+    partition: Partition,
+    signals: Vec<(ExecutionId, SignalId)>,
+    children: impl IntoIterator<Item = RecordKey>,
+) -> Load {
+    let records = signals.iter().map(|(id, signal)| RecordKey::Signal(*id, *signal));
+    let load = Load::records(partition, records.chain(children).collect::<Vec<_>>());
+    match signals.len() <= SIGNALS_AT_ONCE_MAX {
+        true => load.with_blobs(signals.into_iter().map(|(id, signal)| BlobKey::Signal(id, signal))),
+        false => load,
+    }
+}
+
+fn signals_in(step: &Step) -> impl Iterator<Item = (ExecutionId, SignalId)> {
     let id = step.execution_id;
     step.signals.iter().map(move |counted| (id, counted.signal_id))
 }

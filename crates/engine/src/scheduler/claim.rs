@@ -63,9 +63,7 @@ pub(super) async fn claim_checked(
     } = checked;
     note_worker(engine, &command, load);
     if drain_of(engine, &command.namespace, &command.instance).is_some() {
-        let wait = HostDuration::from_millis(command.wait.min(DRAINED_WAIT_MAX).as_millis());
-        let (stopped, hurry) = (pin!(engine.stopped()), pin!(hurry));
-        select(select(stopped, hurry), engine.host().sleep(wait)).await;
+        wait_for_nothing(engine, command.wait.min(DRAINED_WAIT_MAX), hurry).await;
         return Ok(Vec::new());
     }
     let key = ClaimQueueKey::of(&command.namespace, &command.want);
@@ -84,6 +82,16 @@ pub(super) async fn claim_checked(
         serving::start(engine, queue);
     }
     joined.claim.answer(engine.host(), wait, hurry).await
+}
+
+/// Waits without being handed anything, no longer than until `hurry` is over.
+pub(super) async fn wait_for_nothing(engine: &Engine, wait: Duration, hurry: impl Future<Output = ()>) {
+    if wait == Duration::ZERO {
+        return;
+    }
+    let wait = HostDuration::from_millis(wait.as_millis());
+    let (stopped, hurry) = (pin!(engine.stopped()), pin!(hurry));
+    select(select(stopped, hurry), engine.host().sleep(wait)).await;
 }
 
 /// Why a worker process is handed nothing; `None`: it may have work.

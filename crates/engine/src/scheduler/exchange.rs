@@ -20,7 +20,7 @@ use ff_core::machine::worker::check_load;
 use ff_core::time::Duration;
 use futures::future::{join_all, join3};
 
-use super::claim::{CheckedClaim, check_wait, check_want, claim_checked, drain_of, note_worker};
+use super::claim::{CheckedClaim, check_wait, check_want, claim_checked, drain_of, note_worker, wait_for_nothing};
 use crate::directory::check_claimant;
 use crate::engine::Engine;
 use crate::ops::work;
@@ -60,7 +60,7 @@ pub(crate) async fn exchange(engine: &Engine, mut command: Exchange) -> Result<E
         command.instance.clone(),
         command.load.clone(),
     );
-    let mut stops = engine.shared.stops.join(&namespace, &instance);
+    let stops = engine.shared.stops.join(&namespace, &instance);
     let (reports, claim) = by_execution(command);
     if let Some(claim) = &claim {
         check_claimant(engine, claim).await?;
@@ -98,6 +98,7 @@ async fn claim_after_reports(
 ) -> Result<Vec<Task>> {
     if checked.claim.want.max == 0 {
         note_worker(engine, &checked.claim, checked.load);
+        wait_for_nothing(engine, checked.claim.wait, hurry).await;
         return Ok(Vec::new());
     }
     match claim_checked(engine, checked, hurry).await {

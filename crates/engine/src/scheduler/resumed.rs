@@ -11,7 +11,7 @@ use crate::engine::Engine;
 /// Bytes of signal payloads read in one call.
 const SIGNAL_BYTES_PER_LOAD: u64 = 8 * 1024 * 1024;
 
-/// What a continuing task is told. A signal whose record is gone is left out.
+/// What a continuing task is told; the journal has the signals of a step. A signal whose record is gone is left out.
 pub(super) async fn read(engine: &Engine, execution: &Execution) -> Result<Option<ResumedWith>> {
     let Some(resumed) = &execution.resumed else {
         return Ok(None);
@@ -28,11 +28,11 @@ pub(super) async fn read(engine: &Engine, execution: &Execution) -> Result<Optio
 }
 
 async fn signals_that_counted(engine: &Engine, execution: &Execution, resumed: &Resumed) -> Result<Vec<Signal>> {
-    let key = |id| RecordKey::Signal(execution.id, id);
-    let keys: Vec<RecordKey> = resumed.signals.iter().copied().map(key).collect();
-    if keys.is_empty() {
+    if resumed.step_seq.is_some() || resumed.signals.is_empty() {
         return Ok(Vec::new());
     }
+    let key = |id| RecordKey::Signal(execution.id, id);
+    let keys: Vec<RecordKey> = resumed.signals.iter().copied().map(key).collect();
     let load = Load::records(execution.id.partition(), keys.clone());
     let mut found = engine.store().load(load).await?;
     let signal = |key| match found.records.remove(&key) {

@@ -1,6 +1,5 @@
 //! A leased execution with all a worker needs to run it.
 
-use ff_backend::load::Load;
 use ff_core::command::claim::Task;
 use ff_core::command::steps::TaskJournal;
 use ff_core::fabric::Result;
@@ -65,8 +64,8 @@ async fn read_journal(engine: &Engine, execution: &Execution) -> Result<Option<T
         limit: PAGE_MAX,
         output_bytes: Some(JOURNAL_BYTES_MAX),
     };
-    let load = Load::records(execution.id.partition(), []).with_steps([journal::load_for(execution.id, ask)]);
-    let steps = journal::read(engine, execution, engine.store().load(load).await?, ask).await?;
+    let steps = journal::load(execution, ask);
+    let steps = journal::read(engine, execution, engine.store().load(steps).await?, ask).await?;
     Ok(Some(TaskJournal {
         count: known.count,
         bytes: known.bytes,

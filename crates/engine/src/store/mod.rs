@@ -46,7 +46,7 @@ pub(crate) struct Store {
     loads: Arc<Batcher<Load, ff_backend::Result<Snapshot>>>,
     commits: Arc<Batcher<Transaction, Committing>>,
     appends: Arc<Batcher<Append, Appending>>,
-    budgets: Arc<Batcher<BudgetCall, ff_backend::Result<BudgetReply>>>,
+    budgets: Arc<Batcher<Vec<BudgetCall>, Vec<ff_backend::Result<BudgetReply>>>>,
     quotas: Arc<Batcher<QuotaCall, ff_backend::Result<QuotaReply>>>,
 }
 
@@ -83,7 +83,7 @@ impl Store {
             }),
             budgets: Batcher::new(BATCH_MAX, move |batch| {
                 let backend = Arc::clone(&budgets);
-                Box::pin(async move { backend.budget(batch).await })
+                Box::pin(async move { budget_all(&*backend, batch).await })
             }),
             quotas: Batcher::new(BATCH_MAX, move |batch| {
                 let backend = Arc::clone(&quotas);
@@ -151,9 +151,16 @@ impl Store {
 
     /// One budget call. The outer refusal is the store's, the inner one the budget's.
     pub(crate) async fn budget(&self, call: BudgetCall) -> Result<(Timestamp, Result<BudgetAnswer>)> {
-        let answer = self.budgets.call(&*self.host, call).await;
-        let reply = answer.unwrap_or_else(lost).map_err(|error| refusal(&error))?;
+        let reply = self.budget_in_turn(vec![call]).await.pop().unwrap_or_else(lost);
+        let reply = reply.map_err(|error| refusal(&error))?;
         Ok((reply.now, reply.answer))
+    }
+
+    /// Budget calls in one go, each answered after those before it.
+    pub(crate) async fn budget_in_turn(&self, calls: Vec<BudgetCall>) -> Vec<ff_backend::Result<BudgetReply>> {
+        let count = calls.len();
+        let answers = self.budgets.call(&*self.host, calls).await;
+        answers.unwrap_or_else(|| (0..count).map(|_| lost()).collect())
     }
 
     /// One quota call. The outer refusal is the store's, the inner one the policy's.
@@ -236,6 +243,14 @@ async fn load_all(backend: &dyn Backend, batch: Vec<Load>) -> Vec<ff_backend::Re
 async fn load_one(backend: &dyn Backend, load: Load) -> ff_backend::Result<Snapshot> {
     let snapshot = backend.load(vec![load]).await?.pop();
     snapshot.ok_or_else(|| Error::Corrupt("the store answered no load".to_owned()))
+}
+
+/// The calls of all callers, whose replies go back to each.
+async fn budget_all(backend: &dyn Backend, batch: Vec<Vec<BudgetCall>>) -> Vec<Vec<ff_backend::Result<BudgetReply>>> {
+    let counts: Vec<usize> = batch.iter().map(Vec::len).collect();
+    let mut replies = backend.budget(batch.into_iter().flatten().collect()).await.into_iter();
+    let own = |count| replies.by_ref().take(count).collect();
+    counts.into_iter().map(own).collect()
 }
 
 fn lost<T>() -> ff_backend::Result<T> {

@@ -155,11 +155,13 @@ async fn a_stop_reaches_its_handler_long_before_a_renewal() {
         Err(stop.into())
     }
     type Seen = tokio::sync::mpsc::UnboundedSender<Stop>;
-    for scene in Scene::each() {
+    // With room for others, and without.
+    for (concurrency, scene) in [2, 1].into_iter().flat_map(|n| Scene::each().map(|scene| (n, scene))) {
         let door = Door::default();
         let (seen, mut seeing) = tokio::sync::mpsc::unbounded_channel::<Stop>();
         let builder = Worker::new(scene.client.clone())
             .lease(hours(1))
+            .concurrency(concurrency)
             .state(door.clone())
             .state(seen);
         let working = Working::new(&builder.task(stops).build().unwrap());

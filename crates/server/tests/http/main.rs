@@ -9,6 +9,7 @@ mod every_route;
 mod foreign;
 mod idempotency;
 mod info;
+mod nested;
 mod roles;
 mod scene;
 mod streams;

@@ -20,7 +20,7 @@ pub(crate) struct Scene {
     pub(crate) engine: Engine,
     /// Its time passes when it is told to.
     pub(crate) store: Arc<MemoryBackend>,
-    router: Router,
+    pub(crate) router: Router,
 }
 
 /// A whole answer.

@@ -250,6 +250,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
         resumed: Some(Resumed {
             suspension_id: SuspensionId::from_uuid(store.uuid()),
             signals: vec![SignalId::from_uuid(store.uuid())],
+            step_seq: Some(3),
             at: Timestamp::from_millis(6),
             by: ResumedBy::Operator,
             asked: Some(Digest::of("anything", ["at all"])),

@@ -167,6 +167,8 @@ fn dependencies(execution: &Execution, counts: &Counts) -> Option<Condition> {
         format!("flow not opened yet; {counted}")
     } else if execution.follow_ups.reopen_edges {
         format!("replayed, its descendants are being reopened; {counted}")
+    } else if execution.waits_for_cancelled_children() {
+        format!("replayed, what it spawned before is being cancelled; {counted}")
     } else {
         counted
     };

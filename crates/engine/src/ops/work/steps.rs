@@ -5,20 +5,19 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_core::command::steps::{BudgetStanding, RecordSteps, RecordedSteps, StepReport};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
-use ff_core::id::{BudgetId, ExecutionId};
+use ff_core::id::{BudgetId, EffectId, ExecutionId};
 use ff_core::machine::budget::{self, Found};
 use ff_core::machine::outbox::{Arrived, report_of};
 use ff_core::machine::steps;
 use ff_core::name::Dimension;
-use ff_core::record::{Effect, Execution};
+use ff_core::record::Execution;
 use futures::future::join_all;
 
 use super::held::budgets_of;
-use super::usage::send_usage;
 use super::{Held, settle_outbox};
 use crate::engine::Engine;
 use crate::fault::internal;
@@ -71,30 +70,46 @@ async fn ask_budgets(
     Ok((standings, arrived))
 }
 
-/// Sends what is in the outbox for a budget, and then reads it: only what it stands at after that says whether it is closed.
+/// Sends what is in the outbox for a budget, and reads it right after: only what it stands at then says whether it is closed.
 async fn ask(engine: &Engine, execution: &Execution, budget_id: BudgetId) -> Result<(Found, Vec<Arrived>)> {
     let effects = execution.outbox.iter();
-    let sent = effects.filter_map(|effect| match report_of(execution, effect) {
-        Some((of, report)) if of == budget_id => Some(send(engine, effect, BudgetCall::Report { budget_id, report })),
-        _ => None,
-    });
-    let sent = join_all(sent).await;
-    let found = match engine.store().budget(BudgetCall::Get(budget_id)).await {
-        Ok((_, Ok(BudgetAnswer::Budget(view)))) => Found::Budget(view),
-        Ok((_, Ok(_))) => return Err(internal("a budget was answered with something else")),
-        Ok((_, Err(refusal))) if refusal.code == Code::BudgetNotFound => Found::Nothing,
-        Ok((_, Err(_))) | Err(_) => Found::Unreachable,
+    let (sent, mut calls): (Vec<EffectId>, Vec<BudgetCall>) = effects
+        .filter_map(|effect| match report_of(execution, effect) {
+            Some((of, report)) if of == budget_id => Some((effect.id, BudgetCall::Report { budget_id, report })),
+            _ => None,
+        })
+        .unzip();
+    calls.push(BudgetCall::Get(budget_id));
+    let mut replies = engine.store().budget_in_turn(calls).await;
+    let found = match replies.pop() {
+        Some(Ok(BudgetReply { answer, .. })) => found(answer)?,
+        Some(Err(_)) | None => Found::Unreachable,
     };
-    Ok((found, sent.into_iter().flatten().collect()))
+    let arrived = sent
+        .into_iter()
+        .zip(replies)
+        .filter_map(|(id, reply)| arrived(id, reply));
+    Ok((found, arrived.collect()))
+}
+
+fn found(answer: Result<BudgetAnswer>) -> Result<Found> {
+    match answer {
+        Ok(BudgetAnswer::Budget(view)) => Ok(Found::Budget(view)),
+        Ok(_) => Err(internal("a budget was answered with something else")),
+        Err(refusal) if refusal.code == Code::BudgetNotFound => Ok(Found::Nothing),
+        Err(_) => Ok(Found::Unreachable),
+    }
 }
 
 /// `None`: it did not arrive, and the outbox keeps it for the pump.
-async fn send(engine: &Engine, effect: &Effect, report: BudgetCall) -> Option<Arrived> {
-    let reported = send_usage(engine, report).await.ok()?;
-    Some(Arrived {
-        effect_id: effect.id,
-        reported: Some(reported),
-    })
+fn arrived(effect_id: EffectId, reply: ff_backend::Result<BudgetReply>) -> Option<Arrived> {
+    match reply.ok()?.answer.ok()? {
+        BudgetAnswer::Reported(reported) => Some(Arrived {
+            effect_id,
+            reported: Some(reported),
+        }),
+        _ => None,
+    }
 }
 
 fn dimensions_of(steps: &[StepReport], budget_id: BudgetId) -> BTreeSet<&Dimension> {

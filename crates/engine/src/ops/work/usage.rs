@@ -90,7 +90,7 @@ async fn record_usage(locked: &Locked<'_>, id: ExecutionId, command: &ReportUsag
 }
 
 /// Tells the budget. When that fails the outbox keeps the report, for a repetition or the pump.
-pub(super) async fn send_usage(engine: &Engine, report: BudgetCall) -> Result<Reported> {
+async fn send_usage(engine: &Engine, report: BudgetCall) -> Result<Reported> {
     match engine.store().budget(report).await?.1? {
         BudgetAnswer::Reported(reported) => Ok(reported),
         _ => Err(internal("a usage report was answered with something else")),

@@ -316,6 +316,7 @@ async fn a_resumed_task_carries_its_signals_in_order_and_a_timeout_has_no_payloa
         execution.resumed = Some(Resumed {
             suspension_id: SuspensionId::from_uuid(store.mint()),
             signals: counted,
+            step_seq: None,
             at: START,
             by: ResumedBy::Timeout,
             asked: None,
@@ -341,6 +342,7 @@ async fn an_execution_whose_inputs_cannot_be_read_is_not_handed_over() {
         execution.resumed = Some(Resumed {
             suspension_id: SuspensionId::from_uuid(store.mint()),
             signals: vec![SignalId::from_uuid(store.mint())],
+            step_seq: None,
             at: START,
             by: ResumedBy::Signals,
             asked: None,

@@ -214,6 +214,7 @@ async fn it_takes_nothing_when_it_wants_nothing() {
     for wanted in [None, Some(want(0))] {
         let mut command = exchange();
         command.want = wanted;
+        command.wait = Duration::ZERO;
         assert_eq!(engine.exchange(command).await.unwrap().tasks, []);
     }
     assert_eq!(store.calls_of("reserve"), 0);

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::super::attempt;
 use super::held::Held;
-use super::{Done, Loop, TookOrNot, in_time};
+use super::{Done, Loop, Parked, TookOrNot, in_time};
 use crate::duration::millis;
 
 /// How long a call for tasks waits for the first one.
@@ -77,25 +77,35 @@ impl Loop {
         let is_too_early = self.claim_not_before.is_some();
         let room = self.shared.concurrency + self.shared.prefetch;
         let free = room.saturating_sub(self.held.len() + self.taking);
-        if self.claiming.is_some() || self.draining.is_some() || is_too_early || free == 0 {
-            return;
+        if self.claiming.is_none() && self.draining.is_none() && !is_too_early && free > 0 {
+            self.claiming = Some(self.park(free.min(BATCH_ITEMS_MAX)));
         }
+    }
+
+    /// A worker without room, or one that drains, parks a call all the same: that one is told at once what is to stop.
+    pub(super) fn listen(&mut self) {
+        let has_ears = self.claiming.is_some() || self.listening.is_some();
+        if !has_ears && !self.held.is_empty() && self.claim_not_before.is_none() && self.refused.is_none() {
+            self.listening = Some(self.park(0));
+        }
+    }
+
+    /// A call that waits for at most so many tasks, and to be told of stops.
+    fn park(&self, max: usize) -> Parked {
         let mut exchange = self.exchange();
         exchange.wait = millis(WAIT);
         exchange.want = Some(Want {
             lanes: self.shared.lanes.clone(),
             lane_order: LaneOrder::default(),
             capabilities: self.shared.capabilities.clone(),
-            max: free.min(BATCH_ITEMS_MAX),
+            max,
             lease_ttl: self.shared.lease_ttl.map(millis),
         });
         let fabric = Arc::clone(&self.shared.fabric);
-        let call = async move { in_time(WAIT_PATIENCE, fabric.exchange(exchange)).await };
-        self.claiming = Some(Box::pin(call));
+        Box::pin(async move { in_time(WAIT_PATIENCE, fabric.exchange(exchange)).await })
     }
 
     pub(super) fn claimed(&mut self, answer: Result<Exchanged>) {
-        self.claiming = None;
         match answer {
             Ok(exchanged) => {
                 self.claim_backoff.reset();

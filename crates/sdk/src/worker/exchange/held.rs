@@ -35,8 +35,8 @@ pub(super) struct Held {
     pub(super) ends_at: Instant,
     pub(super) renew_at: Instant,
     pub(super) is_renewing: bool,
-    /// The engine says that it is over; why is asked by a renewal.
-    pub(super) is_doubtful: bool,
+    /// Why the engine ended it while something was on its way.
+    pub(super) ended_by_others: Option<Stop>,
     /// Tells the task to stop.
     pub(super) halt: watch::Sender<Option<Halt>>,
     /// When its handler is dropped if it has not stopped by itself.
@@ -69,7 +69,7 @@ impl Held {
             ends_at: now,
             renew_at: now,
             is_renewing: false,
-            is_doubtful: false,
+            ended_by_others: None,
             halt: watch::Sender::new(None),
             drop_at: None,
             doing: Doing::default(),

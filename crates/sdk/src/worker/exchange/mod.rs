@@ -1,6 +1,7 @@
 //! The loop of a worker: the one place that talks to the engine about its leases.
 //!
-//! One call for new tasks is parked at a time; beside it go calls that wait for nothing: renewals, and what tasks say. Of one
+//! One call for new tasks is parked at a time, or when there is no room for any, one that waits to be told what is to stop;
+//! beside it go calls that wait for nothing: renewals, and what tasks say. Of one
 //! task only one thing is on its way, so that everything arrives in order; what comes meanwhile goes with the next call.
 //!
 //! | where | what |
@@ -72,6 +73,9 @@ enum Done {
     Took(Result<Box<Task>>, oneshot::Sender<Result<TookOrNot>>),
 }
 
+/// A call that waits at the engine.
+type Parked = BoxFuture<'static, Result<Exchanged>>;
+
 enum Event {
     Order(Order),
     Said(Said),
@@ -95,7 +99,9 @@ pub(super) struct Loop {
     waiting: VecDeque<(u64, Task)>,
     /// Grants that are being redeemed.
     taking: usize,
-    claiming: Option<BoxFuture<'static, Result<Exchanged>>>,
+    claiming: Option<Parked>,
+    /// Stays parked when there is room again: a call that is dropped costs a connection.
+    listening: Option<Parked>,
     claim_not_before: Option<Instant>,
     claim_backoff: Backoff,
     under_way: FuturesUnordered<BoxFuture<'static, Done>>,
@@ -125,6 +131,7 @@ impl Loop {
             waiting: VecDeque::new(),
             taking: 0,
             claiming: None,
+            listening: None,
             claim_not_before: None,
             claim_backoff: Backoff::of_calls(),
             under_way: FuturesUnordered::new(),
@@ -146,6 +153,7 @@ impl Loop {
             self.renew_what_is_due();
             self.report_what_is_said();
             self.claim_what_fits();
+            self.listen();
             let event = self.next_event().await;
             self.handle(event);
             // Everything that is there by now goes with the same call.
@@ -166,13 +174,15 @@ impl Loop {
             inbox,
             under_way,
             claiming,
+            listening,
             ..
         } = self;
         tokio::select! {
             Some(order) = orders.recv() => Event::Order(order),
             Some(said) = inbox.recv() => Event::Said(said),
             Some(done) = under_way.next() => Event::Done(done),
-            claimed = claimed(claiming) => Event::Claimed(claimed),
+            claimed = answered(claiming) => Event::Claimed(claimed),
+            told = answered(listening) => Event::Claimed(told),
             () = come(moment) => Event::Moment,
         }
     }
@@ -244,11 +254,13 @@ async fn in_time<T>(patience: Duration, call: impl Future<Output = Result<T>>) -
     tokio::time::timeout(patience, call).await.unwrap_or_else(late)
 }
 
-async fn claimed(claiming: &mut Option<BoxFuture<'static, Result<Exchanged>>>) -> Result<Exchanged> {
-    match claiming {
-        Some(call) => call.await,
-        None => std::future::pending().await,
-    }
+async fn answered(parked: &mut Option<Parked>) -> Result<Exchanged> {
+    let Some(call) = parked else {
+        return std::future::pending().await;
+    };
+    let answer = call.await;
+    *parked = None;
+    answer
 }
 
 async fn come(moment: Option<Instant>) {

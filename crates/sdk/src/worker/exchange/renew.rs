@@ -45,7 +45,7 @@ impl Loop {
     /// Renews leases of which a third of the time left has passed.
     pub(super) fn renew_what_is_due(&mut self) {
         let now = Instant::now();
-        let is_due = |held: &Held| (held.is_doubtful || held.renew_at <= now) && !held.is_over && held.finish.is_none();
+        let is_due = |held: &Held| held.renew_at <= now && !held.is_over && held.finish.is_none();
         let due = self.held.iter().filter(|(_, held)| is_due(held));
         let numbers: Vec<u64> = due.map(|(number, _)| *number).take(BATCH_ITEMS_MAX).collect();
         if self.is_renewing || numbers.is_empty() {
@@ -56,7 +56,6 @@ impl Loop {
         for number in &numbers {
             if let Some(held) = self.held.get_mut(number) {
                 held.is_renewing = true;
-                held.is_doubtful = false;
                 exchange.renew.push(held.renewal());
             }
         }
@@ -68,7 +67,7 @@ impl Loop {
         }));
     }
 
-    /// The engine says which tasks are to stop. Why a lease is over it says to who tries to keep it: that is done at once.
+    /// The engine says which tasks are to stop.
     pub(super) fn told_to_stop(&mut self, stops: &[StoppedTask], now: Timestamp) {
         for stopped in stops {
             let is_meant = |held: &&mut Held| {
@@ -77,9 +76,11 @@ impl Loop {
             let Some(held) = self.held.values_mut().find(is_meant) else {
                 continue;
             };
-            match &stopped.stop_requested {
-                Some(request) => held.stop_for_budget(request, now),
-                None => held.is_doubtful = true,
+            if let Some(request) = &stopped.stop_requested {
+                held.stop_for_budget(request, now);
+            }
+            if let Some(refusal) = &stopped.error {
+                held.ended_by_others(stop_of(refusal));
             }
         }
     }
@@ -130,6 +131,15 @@ impl Held {
             // An end that is on its way explains it better than a stop.
             Err(_) if self.is_reporting || self.is_over => {}
             Err(refusal) => self.lose(stop_of(&refusal)),
+        }
+    }
+
+    /// The engine decided that the lease is over. What was sent before is answered first.
+    fn ended_by_others(&mut self, stop: Stop) {
+        match self.is_reporting {
+            true => self.ended_by_others = Some(stop),
+            false if self.is_over => {}
+            false => self.lose(stop),
         }
     }
 

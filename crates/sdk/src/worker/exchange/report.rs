@@ -177,6 +177,9 @@ impl Loop {
                 }
             }
         }
+        if let Some(stop) = held.ended_by_others.take().filter(|_| !held.is_over) {
+            held.lose(stop);
+        }
         if try_again.is_empty() {
             held.backoff.reset();
         } else {

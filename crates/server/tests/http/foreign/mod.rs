@@ -75,7 +75,12 @@ fn told(answer: &Answer) -> String {
 }
 
 /// Fields that say what time it is: two servers are not asked in the same moment.
-const TIMES: [&str; 3] = ["\"server_time\":", "\"registered_at\":", "\"seen_at\":"];
+const TIMES: [&str; 4] = [
+    "\"server_time\":",
+    "\"registered_at\":",
+    "\"seen_at\":",
+    "\"expires_at\":",
+];
 
 /// Where the events go on says how far the feed was read, of whomever it tells: that much is seen of others.
 fn without_cursors(mut answer: Answer) -> Answer {
