@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use ff_core::payload::Payload;
 use futures::future::BoxFuture;
 
-use super::extract::{FromTask, Input};
+use super::arguments::{Arguments, Function, TaskArguments};
 use super::given::{Given, Needs};
 use super::outcome::{Ending, IntoOutcome};
 use crate::json;
@@ -30,9 +30,7 @@ use crate::task_error::TaskError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler of a task",
     label = "not a handler",
-    note = "a handler is an async function whose first argument is Input<T>, which says what task it runs",
-    note = "its other arguments, at most seven, are Inputs<T>, Raw, State<S>, Ctx, Attempt, Tier, Tags, or Option of one of these",
-    note = "it returns the task's Output, or Result<Output, E>, or Outcome<Output>; what it awaits must be Send"
+    note = "a handler is an async function whose first argument is Input<T>, which says what task it runs"
 )]
 pub trait Handler<Args>: Clone + Send + Sync + Sized + 'static {
     /// The task it runs.
@@ -116,75 +114,43 @@ impl<H: Handler<Args>, Args: 'static> Handler<(Limits, Args)> for Limited<H, Arg
 /// Tells the arguments of a limited handler from those of a function.
 pub struct Limits(());
 
-macro_rules! handlers {
-    ($($arg:ident)*) => {
-        impl<F, Fut, R, T, $($arg),*> Handler<(Input<T>, $($arg,)*)> for F
-        where
-            F: Fn(Input<T>, $($arg),*) -> Fut + Clone + Send + Sync + 'static,
-            Fut: Future<Output = R> + Send + 'static,
-            R: IntoOutcome<T::Output> + 'static,
-            T: Task,
-            $($arg: FromTask,)*
-        {
-            type Task = T;
+impl<F, Args> Handler<Args> for F
+where
+    F: Function<Args>,
+    F::Running: Send + 'static,
+    F::Returned: IntoOutcome<<Args::Task as Task>::Output>,
+    Args: TaskArguments,
+{
+    type Task = Args::Task;
 
-            fn needs() -> Needs {
-                #[allow(unused_mut, reason = "a handler of nothing but its input needs nothing")]
-                let mut needs = Needs::default();
-                $($arg::needs(&mut needs);)*
-                needs
-            }
+    fn needs() -> Needs {
+        Args::needs()
+    }
 
-            fn call(self, given: Given) -> BoxFuture<'static, Ending> {
-                Box::pin(async move {
-                    let ended = self(Input::from_task(&given)?, $($arg::from_task(&given)?),*).await;
-                    ended.into_outcome()?.try_map(|output| write::<T>(&output))
-                })
-            }
-        }
-    };
+    fn call(self, given: Given) -> BoxFuture<'static, Ending> {
+        Box::pin(async move {
+            let ended = self.run(Args::take(&given)?).await;
+            let outcome = IntoOutcome::<<Args::Task as Task>::Output>::into_outcome(ended)?;
+            outcome.try_map(|output| write::<Args::Task>(&output))
+        })
+    }
 }
 
-macro_rules! raw_handlers {
-    ($($arg:ident)*) => {
-        impl<F, Fut, R, $($arg),*> RawHandler<($($arg,)*)> for F
-        where
-            F: Fn($($arg),*) -> Fut + Clone + Send + Sync + 'static,
-            Fut: Future<Output = R> + Send + 'static,
-            R: IntoOutcome<Payload> + 'static,
-            $($arg: FromTask,)*
-        {
-            fn needs() -> Needs {
-                #[allow(unused_mut, reason = "a handler without arguments needs nothing")]
-                let mut needs = Needs::default();
-                $($arg::needs(&mut needs);)*
-                needs
-            }
+impl<F, Args> RawHandler<Args> for F
+where
+    F: Function<Args>,
+    F::Running: Send + 'static,
+    F::Returned: IntoOutcome<Payload>,
+    Args: Arguments,
+{
+    fn needs() -> Needs {
+        Args::needs()
+    }
 
-            #[allow(unused_variables, reason = "a handler without arguments is given nothing")]
-            fn call(self, given: Given) -> BoxFuture<'static, Ending> {
-                Box::pin(async move { self($($arg::from_task(&given)?),*).await.into_outcome() })
-            }
-        }
-    };
+    fn call(self, given: Given) -> BoxFuture<'static, Ending> {
+        Box::pin(async move { self.run(Args::take(&given)?).await.into_outcome() })
+    }
 }
-
-macro_rules! up_to_eight {
-    ($($arg:ident)*) => {
-        handlers!($($arg)*);
-        raw_handlers!($($arg)*);
-    };
-}
-
-up_to_eight!();
-up_to_eight!(A1);
-up_to_eight!(A1 A2);
-up_to_eight!(A1 A2 A3);
-up_to_eight!(A1 A2 A3 A4);
-up_to_eight!(A1 A2 A3 A4 A5);
-up_to_eight!(A1 A2 A3 A4 A5 A6);
-up_to_eight!(A1 A2 A3 A4 A5 A6 A7);
-raw_handlers!(A1 A2 A3 A4 A5 A6 A7 A8);
 
 fn write<T: Task>(output: &T::Output) -> Result<Payload, TaskError> {
     let unwritable = |error| TaskError::permanent(format!("the result of {:?} has no JSON form: {error}", T::KIND));

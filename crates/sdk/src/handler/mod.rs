@@ -3,16 +3,19 @@
 //! | where | what |
 //! |---|---|
 //! | `function` | which functions are handlers |
+//! | `arguments` | functions and their arguments, each for itself |
 //! | `extract` | what a handler can be given |
 //! | `outcome` | what it can return |
 //! | `given` | the task as its arguments are made from |
 
+mod arguments;
 mod extract;
 mod function;
 mod given;
 mod info;
 mod outcome;
 
+pub use arguments::{Arguments, FirstArgument, Function, TaskArguments};
 pub use extract::{Attempt, FromTask, Input, Inputs, NotGiven, Raw, State, Tags, Tier};
 pub use function::{Handler, Limited, RawHandler, TaskLimits};
 pub(crate) use given::States;

@@ -4,6 +4,7 @@
 mod client;
 mod client_away;
 mod client_codec;
+mod compiler;
 mod costs;
 mod derive;
 mod derive_refused;
@@ -13,6 +14,7 @@ mod flow;
 mod flow_worked;
 mod guide;
 mod handler;
+mod handler_refused;
 mod limits;
 mod run;
 mod run_decision;
