@@ -8,12 +8,15 @@ use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
 use ff_backend_sqlite::{Options, SqliteBackend};
 use ff_core::partition::PartitionCounts;
-use ff_engine::{Config, TokioHost};
+use ff_engine::{Config, Host, TokioHost};
+use futures::future::BoxFuture;
+use tokio::runtime::Handle;
 
 pub use ff_engine::Engine;
 
 use crate::client::timestamp;
 use crate::duration::millis;
+use crate::worker::thread;
 
 /// How often a store in memory is told the time.
 const TICK: Duration = Duration::from_millis(2);
@@ -36,6 +39,9 @@ pub enum OpenError {
         /// Why not.
         source: std::io::Error,
     },
+    /// The system gives no thread.
+    #[error("the engine's own thread cannot be started: {0}")]
+    NoThread(#[source] std::io::Error),
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] ff_backend_sqlite::OpenError),
@@ -44,7 +50,8 @@ pub enum OpenError {
 /// An engine over the store at `address`, running: `sqlite:app.db` is a file, made when it is not there, which one process
 /// opens at a time; `memory:` forgets everything when the process ends.
 ///
-/// It works on the runtime that this is called on.
+/// What it does besides the calls of its callers it does on the thread of the workers, so that a handler that blocks its thread
+/// does not block the engine.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -59,8 +66,9 @@ pub enum OpenError {
 /// ```
 pub async fn open(address: &str) -> Result<Engine, OpenError> {
     let counts = PartitionCounts::default();
+    let runtime = thread::runtime().map_err(OpenError::NoThread)?;
     let store: Arc<dyn Backend> = match address.split_once(':') {
-        Some(("memory", "")) => memory(counts),
+        Some(("memory", "")) => memory(counts, runtime),
         Some(("sqlite", path)) => sqlite(path.strip_prefix("//").unwrap_or(path), counts)?,
         _ => {
             return Err(OpenError::UnknownStore {
@@ -68,9 +76,37 @@ pub async fn open(address: &str) -> Result<Engine, OpenError> {
             });
         }
     };
-    let engine = Engine::new(store, Arc::new(TokioHost::new()), Config::new(counts));
+    let host = OwnThread {
+        process: TokioHost::new(),
+        runtime,
+    };
+    let engine = Engine::new(store, Arc::new(host), Config::new(counts));
     engine.start();
     Ok(engine)
+}
+
+/// This process, whose background work has a thread of its own.
+struct OwnThread {
+    process: TokioHost,
+    runtime: &'static Handle,
+}
+
+impl Host for OwnThread {
+    fn elapsed(&self) -> Duration {
+        self.process.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.process.sleep(duration)
+    }
+
+    fn random(&self) -> u128 {
+        self.process.random()
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.runtime.spawn(task);
+    }
 }
 
 fn sqlite(path: &str, counts: PartitionCounts) -> Result<Arc<SqliteBackend>, OpenError> {
@@ -88,10 +124,10 @@ fn sqlite(path: &str, counts: PartitionCounts) -> Result<Arc<SqliteBackend>, Ope
 }
 
 /// A store in memory has no clock of its own: it is lent that of the process, until it is dropped.
-fn memory(counts: PartitionCounts) -> Arc<MemoryBackend> {
+fn memory(counts: PartitionCounts, runtime: &Handle) -> Arc<MemoryBackend> {
     let store = Arc::new(MemoryBackend::new(timestamp(SystemTime::now()), counts));
     let (lent, start) = (Arc::downgrade(&store), Instant::now());
-    tokio::spawn(async move {
+    runtime.spawn(async move {
         let (mut ticks, mut told) = (tokio::time::interval(TICK), Duration::ZERO);
         while let Some(store) = lent.upgrade() {
             let elapsed = Duration::from_millis(millis(start.elapsed()).as_millis());

@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use ff_core::command::lease::UpdateProgress;
 use ff_core::command::steps::ProgressNote;
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
-use ff_core::fabric::{Fabric, On};
 use ff_core::frame::FrameMode;
 use ff_core::limits::TEXT_BYTES_MAX;
 use ff_core::name::{FrameType, RequestId};
 use ff_core::payload::Payload;
 use serde::Serialize;
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 
 use super::Ctx;
 use super::gate::Pause;
@@ -21,21 +20,20 @@ use crate::json;
 use crate::task_error::{TaskError, cut};
 use crate::worker::{codec_failed, is_lost};
 
-/// Bytes that may be on their way before a handler has to wait for them.
-const UNSENT_BYTES_MAX: usize = 16 * 1024;
 /// The type of frames that change the summary.
 const SUMMARY: &str = "summary";
 
-/// Puts out frames of one type, in order: they are sent together while earlier ones are on their way, and a handler that is
-/// faster than the engine waits.
+/// Puts out frames of one type, in order. They are gathered for 20 ms or until there are 16 KiB of them, and sent together; a
+/// handler that is faster than the engine waits. Everything is sent before what comes of its step, or its task, or with it.
 pub struct FrameWriter {
     ctx: Ctx,
     frame_type: Result<FrameType, String>,
     /// Inside a step: its key and try, so that a reader can tell what a later try replaces.
     correlation_id: Option<String>,
-    unsent: VecDeque<(usize, oneshot::Receiver<ff_core::fabric::Result<AppendedFrame>>)>,
-    unsent_bytes: usize,
+    unsent: VecDeque<Arrival>,
 }
+
+type Arrival = oneshot::Receiver<ff_core::fabric::Result<AppendedFrame>>;
 
 impl Ctx {
     /// A writer of frames of this type, for whoever watches the execution.
@@ -45,7 +43,6 @@ impl Ctx {
             frame_type: FrameType::parse(frame_type).map_err(|refusal| refusal.to_string()),
             correlation_id: current().map(|step| format!("{}/{}", step.key, step.number_of_try)),
             unsent: VecDeque::new(),
-            unsent_bytes: 0,
         }
     }
 
@@ -75,21 +72,17 @@ impl Ctx {
         writer.flush().await
     }
 
-    /// Says how far the work is: percent, and a sentence.
+    /// Says how far the work is: percent, and a sentence. It is told with the next step that is recorded, or a second later; of
+    /// several the last one counts.
     pub async fn progress(&self, pct: u8, message: impl Into<String>) -> Result<(), TaskError> {
         self.may_go_on().await?;
-        let Some(lease) = &self.run.lease else { return Ok(()) };
-        let progress = UpdateProgress {
-            fence: Some(lease.fence),
-            progress: ProgressNote {
+        if let Some(lease) = &self.run.lease {
+            lease.progress(ProgressNote {
                 pct: Some(pct.min(100)),
                 message: Some(cut(message.into(), TEXT_BYTES_MAX)),
-            },
-        };
-        match self.run.client.update_progress(On::new(self.id(), progress)).await {
-            Err(refusal) if is_lost(refusal.code) => self.pause_with(None, Pause::Abandon).await,
-            answer => Ok(answer?),
+            });
         }
+        Ok(())
     }
 
     /// Through the codec.
@@ -110,10 +103,15 @@ impl FrameWriter {
         self.send(payload, None, FrameMode::Durable).await
     }
 
-    /// Waits until everything has arrived.
+    /// Sends what is gathered, and waits until everything has arrived.
     pub async fn flush(&mut self) -> Result<(), TaskError> {
-        while !self.unsent.is_empty() {
-            self.oldest_arrived().await?;
+        if let Some(lease) = &self.ctx.run.lease {
+            lease.flush();
+        }
+        while let Some(arrival) = self.unsent.front_mut() {
+            let arrived = arrival.await.ok();
+            self.unsent.pop_front();
+            self.heard(arrived).await?;
         }
         Ok(())
     }
@@ -133,9 +131,8 @@ impl FrameWriter {
         let Some(lease) = &self.ctx.run.lease else {
             return Ok(());
         };
-        let bytes = payload.len();
         let fresh = || RequestId::parse(uuid::Uuid::new_v4().to_string()).ok();
-        let arrival = lease.append(AppendFrame {
+        let append = lease.append(AppendFrame {
             fence: None,
             frame_type,
             payload,
@@ -144,27 +141,32 @@ impl FrameWriter {
             // Its own, so that a repeated call appends it once, with whatever it is sent together.
             request_id: request_id.or_else(fresh),
         });
-        self.unsent.push_back((bytes, arrival));
-        self.unsent_bytes += bytes;
-        while self.unsent_bytes > UNSENT_BYTES_MAX {
-            self.oldest_arrived().await?;
+        self.unsent.push_back(append.await);
+        self.hear_what_arrived().await
+    }
+
+    /// Learns what became of frames, without waiting for those that are on their way.
+    async fn hear_what_arrived(&mut self) -> Result<(), TaskError> {
+        while let Some(arrival) = self.unsent.front_mut() {
+            let arrived = match arrival.try_recv() {
+                Ok(arrived) => Some(arrived),
+                Err(TryRecvError::Empty) => return Ok(()),
+                Err(TryRecvError::Closed) => None,
+            };
+            self.unsent.pop_front();
+            self.heard(arrived).await?;
         }
         Ok(())
     }
 
-    async fn oldest_arrived(&mut self) -> Result<(), TaskError> {
-        let Some((bytes, arrival)) = self.unsent.front_mut() else {
-            return Ok(());
-        };
-        let arrived = arrival.await;
-        self.unsent_bytes -= *bytes;
-        self.unsent.pop_front();
+    /// What became of a frame; nothing: its lease is gone.
+    async fn heard(&self, arrived: Option<ff_core::fabric::Result<AppendedFrame>>) -> Result<(), TaskError> {
         match arrived {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(refusal)) if !is_lost(refusal.code) => {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(refusal)) if !is_lost(refusal.code) => {
                 Err(TaskError::permanent(format!("a frame was refused: {refusal}")))
             }
-            Ok(Err(_)) | Err(_) => self.ctx.pause_with(None, Pause::Abandon).await,
+            Some(Err(_)) | None => self.ctx.pause_with(None, Pause::Abandon).await,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! One task, from its claim until it is let go.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::command::claim::{Finish, FinishedOutcome, Task};
 use ff_core::command::flow::WaitedChildren;
-use ff_core::command::lease::UpdateProgress;
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::steps::{ProgressNote, TaskJournal};
 use ff_core::command::waitpoint::SuspendedTask;
@@ -13,9 +13,10 @@ use ff_core::error::Rejection;
 use ff_core::fabric::types::GetResult;
 use ff_core::fabric::{Fabric, On};
 use ff_core::payload::Payload;
+use futures::FutureExt;
 use tracing::Instrument;
 
-use super::drive::{Drove, drive};
+use super::drive::{Drove, drive, message};
 use super::finish::{Way, way};
 use super::journal;
 use super::layer::Next;
@@ -53,7 +54,7 @@ pub(super) async fn run(shared: Arc<Shared>, task: Task, lease: Lease) {
         info,
         lease,
     };
-    attempt.run(task).instrument(span).await;
+    attempt.run_or_fail(task).instrument(span).await;
 }
 
 struct Attempt {
@@ -74,6 +75,13 @@ enum LetGo {
 }
 
 impl Attempt {
+    /// Runs it. Where a layer or a codec panics, the task fails as where its handler does: given back, it would run for ever.
+    async fn run_or_fail(&self, task: Task) {
+        if let Err(panic) = AssertUnwindSafe(self.run(task)).catch_unwind().await {
+            self.let_go(Way::fail(TaskError::panicked(message(&*panic)))).await;
+        }
+    }
+
     async fn run(&self, mut task: Task) {
         let Some(handler) = self.shared.handlers.get(self.info.kind()) else {
             return self.refuse_unknown_kind().await;
@@ -237,22 +245,12 @@ impl Attempt {
             }
             UnknownKind::Delay => {
                 tracing::warn!("{told}: the task is put off");
-                self.note(told).await;
+                self.lease.progress(ProgressNote {
+                    pct: None,
+                    message: Some(told),
+                });
                 self.put_off(UNKNOWN_PAUSE).await;
             }
-        }
-    }
-
-    async fn note(&self, message: String) {
-        let note = UpdateProgress {
-            fence: Some(self.lease.fence),
-            progress: ProgressNote {
-                pct: None,
-                message: Some(message),
-            },
-        };
-        if let Err(refusal) = self.client.update_progress(On::new(self.info.id(), note)).await {
-            tracing::debug!(%refusal, "a note could not be left");
         }
     }
 }

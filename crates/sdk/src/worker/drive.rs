@@ -51,7 +51,7 @@ async fn time_is_over(halt: &mut tokio::sync::watch::Receiver<Option<crate::ctx:
 }
 
 /// What a panic said.
-fn message(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("it said nothing")

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ff_core::command::claim::{Finish, FinishedOutcome};
 use ff_core::command::lease::Holder;
-use ff_core::command::steps::{RecordedSteps, StepReport};
+use ff_core::command::steps::{ProgressNote, RecordedSteps, StepReport};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
@@ -12,6 +12,7 @@ use ff_core::id::ExecutionId;
 use ff_core::record::{Fence, StepUnderWay};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::output::{OutputRoom, Unsent};
 use crate::ctx::Halt;
 
 /// Where the answer to something goes.
@@ -28,7 +29,11 @@ pub(crate) enum Word {
     /// A step is to be recorded.
     Step(Box<StepReport>, Answer<RecordedSteps>),
     /// Output.
-    Frame(Box<AppendFrame>, Answer<AppendedFrame>),
+    Frame(Box<Unsent>, Answer<AppendedFrame>),
+    /// Output waits for no more of it.
+    Flush,
+    /// How far the work is, instead of what was said before.
+    Progress(ProgressNote),
     /// The task is let go.
     Finish(Box<Finish>, Answer<FinishedOutcome>),
     /// Nobody runs the task any more.
@@ -47,6 +52,7 @@ pub(crate) struct Lease {
     pub(super) to_loop: mpsc::UnboundedSender<Said>,
     pub(super) halt: watch::Receiver<Option<Halt>>,
     pub(super) doing: Doing,
+    pub(super) output_room: OutputRoom,
 }
 
 impl Lease {
@@ -63,9 +69,20 @@ impl Lease {
         self.ask(|answer| Word::Step(Box::new(step), answer)).await
     }
 
-    /// Appends a frame after those before it; what is answered tells when it has arrived.
-    pub(crate) fn append(&self, frame: AppendFrame) -> oneshot::Receiver<Result<AppendedFrame>> {
-        self.say(|answer| Word::Frame(Box::new(frame), answer))
+    /// Appends a frame after those before it, as soon as there is room; what is answered tells when it has arrived.
+    pub(crate) async fn append(&self, frame: AppendFrame) -> oneshot::Receiver<Result<AppendedFrame>> {
+        let unsent = self.output_room.enter(frame).await;
+        self.say(|answer| Word::Frame(Box::new(unsent), answer))
+    }
+
+    /// Sends output that waits for more of it.
+    pub(crate) fn flush(&self) {
+        self.tell(Word::Flush);
+    }
+
+    /// Says how far the work is, with the next step or a little later.
+    pub(crate) fn progress(&self, note: ProgressNote) {
+        self.tell(Word::Progress(note));
     }
 
     /// Lets the task go.
@@ -90,13 +107,14 @@ impl Lease {
 
     fn say<T>(&self, word: impl FnOnce(Answer<T>) -> Word) -> oneshot::Receiver<Result<T>> {
         let (answer, answered) = oneshot::channel();
-        let said = Said {
-            lease: self.number,
-            word: word(answer),
-        };
-        // A loop that has ended drops what it is told, and with it the sender of the answer.
-        let _ = self.to_loop.send(said);
+        self.tell(word(answer));
         answered
+    }
+
+    fn tell(&self, word: Word) {
+        let lease = self.number;
+        // A loop that has ended drops what it is told, and with it the sender of the answer.
+        let _ = self.to_loop.send(Said { lease, word });
     }
 }
 
@@ -105,12 +123,7 @@ pub(super) struct GoneOnDrop(pub(super) Lease);
 
 impl Drop for GoneOnDrop {
     fn drop(&mut self) {
-        let said = Said {
-            lease: self.0.number,
-            word: Word::Gone,
-        };
-        // The loop has ended before: the lease ends by itself.
-        let _ = self.0.to_loop.send(said);
+        self.0.tell(Word::Gone);
     }
 }
 

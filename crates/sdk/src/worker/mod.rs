@@ -7,7 +7,7 @@
 //! | `thread` | where the loops run: a handler that blocks its thread costs nobody a lease |
 //! | `attempt` | one task, from its claim until it is let go |
 //! | `drive`, `finish` | a handler's run, and what the engine is told of it |
-//! | `lease` | a task's way to the loop |
+//! | `lease`, `output` | a task's way to the loop, and the room for what it puts out |
 //! | `registry` | handlers by kind, and their limits |
 //! | `layer` | what runs around handlers |
 
@@ -23,6 +23,7 @@ mod instance;
 mod journal;
 mod layer;
 mod lease;
+mod output;
 mod registry;
 mod shared;
 mod shutdown;

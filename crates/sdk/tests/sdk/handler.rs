@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use ff_core::payload::Payload;
 use ff_core::record::AttemptKind;
 use ff_core::state::PublicState;
 use ff_sdk::{
-    Attempt, BuildError, Ctx, Error, Fabric, Input, Outcome, Raw, State, Tags, Task, TaskError, Tier, Worker, from_fn,
-    secs, tier,
+    Attempt, BuildError, Codec, CodecError, Ctx, Error, Fabric, Input, Outcome, Raw, State, Tags, Task, TaskError,
+    Tier, Worker, from_fn, secs, tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -150,6 +151,43 @@ async fn what_a_handler_returns_decides_how_the_task_goes_on() {
     let run = scene.client.submit(Count { to: 3 }).await.unwrap();
     until(|| async { run.state().await.unwrap() == PublicState::Delayed }).await;
     working.end().await.unwrap();
+}
+
+struct Panicky;
+
+#[async_trait]
+impl Codec for Panicky {
+    async fn encode(&self, _: Payload) -> Result<Payload, CodecError> {
+        panic!("lost the key")
+    }
+
+    async fn decode(&self, payload: Payload) -> Result<Payload, CodecError> {
+        Ok(payload)
+    }
+}
+
+#[tokio::test]
+async fn a_panic_beside_the_handler_fails_the_task_too() {
+    let scene = Scene::local();
+    let layer = from_fn(|task, next| {
+        assert_ne!(task.kind(), "hello", "not this one");
+        async move { next.run(&task).await }
+    });
+    let worker = || Worker::new(scene.engine.clone()).task(hello);
+    for (builder, told) in [
+        (worker().layer(layer), "not this one"),
+        (worker().codec(Panicky), "lost the key"),
+    ] {
+        let working = Working::new(&builder.build().unwrap());
+        let run = scene.client.submit(Hello::ana()).await.unwrap();
+        let Error::Ended(ended) = run.result().await.unwrap_err() else {
+            panic!("nothing comes of it")
+        };
+        let failure = ended.failure.unwrap();
+        assert_eq!(failure.category.as_str(), "panic");
+        assert!(failure.reason.contains(told), "{}", failure.reason);
+        working.end().await.unwrap();
+    }
 }
 
 #[tokio::test]

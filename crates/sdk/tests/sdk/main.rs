@@ -1,6 +1,7 @@
 //! The SDK against engines in this process, near and behind a server.
 #![expect(clippy::unwrap_used, reason = "tests say what must be there")]
 
+mod blocked;
 mod client;
 mod client_away;
 mod client_codec;
@@ -16,6 +17,7 @@ mod guide;
 mod handler;
 mod handler_refused;
 mod limits;
+mod output;
 mod run;
 mod run_decision;
 mod scene;

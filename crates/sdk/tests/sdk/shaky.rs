@@ -1,8 +1,8 @@
 //! A fabric that can be broken: calls are counted, and may get no answer.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 use async_trait::async_trait;
 use ff_core::error::Code;
@@ -20,6 +20,8 @@ pub(crate) enum Line {
     Down,
     /// They arrive, and the answers are lost.
     Deaf,
+    /// They do not arrive, and nobody says so.
+    Hung,
 }
 
 /// Any fabric, with a line to it that can break.
@@ -27,8 +29,7 @@ pub(crate) enum Line {
 pub(crate) struct Shaky {
     inner: Arc<dyn Fabric>,
     line: Arc<AtomicU8>,
-    exchanges: Arc<AtomicUsize>,
-    spawns: Arc<AtomicUsize>,
+    calls: Arc<Mutex<HashMap<&'static str, usize>>>,
     told: mpsc::Sender<()>,
 }
 
@@ -39,8 +40,7 @@ impl Shaky {
         let shaky = Self {
             inner: Arc::new(inner),
             line: Arc::default(),
-            exchanges: Arc::default(),
-            spawns: Arc::default(),
+            calls: Arc::default(),
             told,
         };
         (shaky, telling)
@@ -50,26 +50,23 @@ impl Shaky {
         self.line.store(line as u8, Ordering::SeqCst);
     }
 
-    /// Exchanges that were tried.
-    pub(crate) fn exchanges(&self) -> usize {
-        self.exchanges.load(Ordering::SeqCst)
+    /// Calls of an operation that were tried.
+    pub(crate) fn calls(&self, name: &str) -> usize {
+        self.calls.lock().unwrap().get(name).copied().unwrap_or_default()
     }
 
-    /// Calls that started children.
-    pub(crate) fn spawns(&self) -> usize {
-        self.spawns.load(Ordering::SeqCst)
+    /// Exchanges that were tried.
+    pub(crate) fn exchanges(&self) -> usize {
+        self.calls("exchange")
     }
 
     fn is(&self, line: Line) -> bool {
         self.line.load(Ordering::SeqCst) == line as u8
     }
 
-    fn note(&self, name: &str) {
-        if name == "spawn_children" {
-            self.spawns.fetch_add(1, Ordering::SeqCst);
-        }
+    fn note(&self, name: &'static str) {
+        *self.calls.lock().unwrap().entry(name).or_default() += 1;
         if name == "exchange" {
-            self.exchanges.fetch_add(1, Ordering::SeqCst);
             let _ = self.told.send(());
         }
     }
@@ -92,6 +89,9 @@ macro_rules! shaky {
             $($(
                 async fn $name(&self, command: argument!($take)) -> Result<outcome!($give)> {
                     self.note(stringify!($name));
+                    if self.is(Line::Hung) {
+                        return std::future::pending().await;
+                    }
                     self.check(Line::Down)?;
                     let answer = self.inner.$name(command).await;
                     self.check(Line::Deaf)?;

@@ -83,7 +83,7 @@ async fn children_that_are_awaited_together_are_started_by_one_call() {
         run.state().await.unwrap().is_terminal()
     })
     .await;
-    assert_eq!((run.result().await.unwrap(), shaky.spawns()), (55, 1));
+    assert_eq!((run.result().await.unwrap(), shaky.calls("spawn_children")), (55, 1));
     working.end().await.unwrap();
 }
 

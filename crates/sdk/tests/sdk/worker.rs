@@ -1,6 +1,6 @@
 //! How a worker keeps, loses and gives back tasks.
 
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ff_core::command::claim::{ClaimForWorker, IssuedGrant};
@@ -31,65 +31,8 @@ async fn slow(Input(job): Input<Hello>, State(door): State<Door>) -> String {
 }
 
 #[derive(Serialize, Deserialize, Task)]
-#[task(kind = "blocking", output = ())]
-struct Blocking {}
-
-#[tokio::test]
-async fn a_handler_that_blocks_the_only_thread_loses_nobody_a_lease() {
-    let scene = Scene::local();
-    // The engine is elsewhere: one that shares the blocked thread would be blocked, too.
-    let url = served_elsewhere(&scene);
-    let client = Client::connect(&url).open().unwrap();
-    let (shaky, told) = Shaky::new(Client::connect(&url).open().unwrap());
-    let told = Arc::new(Mutex::new(told));
-
-    async fn blocking(_: Input<Blocking>, State(told): State<Arc<Mutex<mpsc::Receiver<()>>>>) {
-        // The thread is blocked until the loop, which runs on another one, has renewed leases several times.
-        let told = told.lock().unwrap();
-        while told.try_recv().is_ok() {}
-        for _ in 0..5 {
-            told.recv_timeout(Duration::from_secs(20))
-                .expect("leases are renewed meanwhile");
-        }
-    }
-
-    let door = Door::default();
-    let builder = Worker::new(shaky.clone())
-        .state(door.clone())
-        .state(told)
-        .lease(secs(1))
-        .concurrency(2);
-    let working = Working::new(&builder.task(slow).task(blocking).build().unwrap());
-    let slow = client.submit(Hello::ana()).await.unwrap();
-    door.reached().await;
-    let blocked = client.submit(Blocking {}).await.unwrap();
-    blocked.result().await.unwrap();
-    door.open();
-    assert_eq!(slow.result().await.unwrap(), "slow Ana");
-    working.end().await.unwrap();
-}
-
-/// The address of a server on a thread of its own.
-fn served_elsewhere(scene: &Scene) -> String {
-    let (engine, (told, telling)) = (scene.engine.clone(), mpsc::channel());
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-            told.send(format!("http://{}", listener.local_addr().unwrap())).unwrap();
-            let settings = ff_server::Settings {
-                everybody: Some(ff_core::caller::Caller::local()),
-                ..Default::default()
-            };
-            let server = ff_server::Server::new(engine, settings);
-            let _ = ff_server::serve(&server, listener, None, std::future::pending()).await;
-        });
-    });
-    telling.recv().unwrap()
-}
+#[task(kind = "legacy", output = ())]
+struct Legacy {}
 
 #[tokio::test]
 async fn what_was_finished_while_the_line_is_broken_is_sent_when_it_is_back() {
@@ -109,6 +52,26 @@ async fn what_was_finished_while_the_line_is_broken_is_sent_when_it_is_back() {
         assert_eq!(run.result().await.unwrap(), "slow Ana");
         working.end().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_renewal_that_nobody_answers_is_tried_again_before_the_lease_is_over() {
+    let scene = Scene::local();
+    let (shaky, _told) = Shaky::new(scene.engine.clone());
+    let door = Door::default();
+    let builder = Worker::new(shaky.clone()).lease(secs(4)).concurrency(1);
+    let working = Working::new(&builder.state(door.clone()).task(slow).build().unwrap());
+    let run = scene.client.submit(Hello::ana()).await.unwrap();
+    door.reached().await;
+    shaky.set(Line::Hung);
+    let before = shaky.exchanges();
+    until(|| async { shaky.exchanges() == before + 1 }).await;
+    // What comes after it gets through.
+    shaky.set(Line::Up);
+    until(|| async { shaky.exchanges() == before + 2 }).await;
+    door.open();
+    assert_eq!(run.result().await.unwrap(), "slow Ana");
+    working.end().await.unwrap();
 }
 
 #[tokio::test]
@@ -225,12 +188,12 @@ async fn a_task_of_an_unknown_kind_is_put_off_and_says_why() {
         .instance("web-7")
         .task(hello);
     let working = Working::new(&builder.build().unwrap());
-    let run = scene.client.submit(Blocking {}).await.unwrap();
+    let run = scene.client.submit(Legacy {}).await.unwrap();
     until(|| async { run.state().await.unwrap() == PublicState::Delayed }).await;
     let view = scene.engine.get_execution(run.id()).await.unwrap();
     assert_eq!(
         view.progress.unwrap().message.as_deref(),
-        Some("worker web-7 has no handler for kind blocking")
+        Some("worker web-7 has no handler for kind legacy")
     );
     working.end().await.unwrap();
 
@@ -241,7 +204,7 @@ async fn a_task_of_an_unknown_kind_is_put_off_and_says_why() {
     // The worker reckons from its own clock, which goes on a little after it heard the time.
     scene.pass(secs(16)).await;
     let error = run.result().await.unwrap_err().to_string();
-    assert!(error.contains("has no handler for kind blocking"), "{error}");
+    assert!(error.contains("has no handler for kind legacy"), "{error}");
     working.end().await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! What is said in one call, and who hears the answers.
 
 use ff_core::command::claim::{Exchange, Exchanged, Finish, FinishedOutcome};
-use ff_core::command::steps::{RecordSteps, RecordedSteps, StepReport};
+use ff_core::command::steps::{ProgressNote, RecordSteps, RecordedSteps, StepReport};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::error::Rejection;
 use ff_core::fabric::On;
@@ -10,6 +10,7 @@ use ff_core::limits::{BATCH_ITEMS_MAX, STEP_BYTES_PER_CALL_MAX, STEPS_PER_CALL_M
 use ff_core::record::Fence;
 
 use super::super::backoff::Backoff;
+use super::super::output::Unsent;
 use super::held::{Held, Saying};
 
 /// Bytes of payloads in one call: as base64 in JSON they stay well below what a server takes.
@@ -27,7 +28,9 @@ pub(super) struct Part {
     execution_id: ExecutionId,
     fence: Fence,
     pub(super) steps: Vec<Saying<StepReport, RecordedSteps>>,
-    pub(super) frames: Vec<Saying<AppendFrame, AppendedFrame>>,
+    /// Goes with the steps.
+    pub(super) progress: Option<ProgressNote>,
+    pub(super) frames: Vec<Saying<Unsent, AppendedFrame>>,
     pub(super) finish: Option<Saying<Finish, FinishedOutcome>>,
 }
 
@@ -55,14 +58,14 @@ impl Batch {
                 let record = RecordSteps {
                     fence,
                     steps,
-                    progress: None,
+                    progress: part.progress.clone(),
                 };
                 exchange.steps.push(On::new(part.execution_id, record));
             }
-            let frames = part
-                .frames
-                .iter()
-                .map(|(frame, _)| AppendFrame { fence, ..frame.clone() });
+            let frames = part.frames.iter().map(|(unsent, _)| AppendFrame {
+                fence,
+                ..unsent.frame.clone()
+            });
             exchange
                 .frames
                 .extend(frames.map(|frame| On::new(part.execution_id, frame)));
@@ -115,17 +118,21 @@ impl Room {
             execution_id: held.execution_id,
             fence: held.fence,
             steps: Vec::new(),
+            progress: None,
             frames: Vec::new(),
             finish: None,
         };
-        self.take_steps(held, &mut part);
-        while let Some((frame, _)) = held.frames.front() {
-            if !self.fits(frame.payload.len()) {
-                break;
-            }
-            part.frames.extend(held.frames.pop_front());
+        while let Some(frame) = held.output.pop_if(|bytes| self.fits(bytes)) {
+            part.frames.push(frame);
         }
-        let is_last = held.steps.is_empty() && held.frames.is_empty();
+        // What a step has put out does not come after it.
+        if held.output.is_empty() {
+            self.take_steps(held, &mut part);
+        }
+        if !part.steps.is_empty() {
+            part.progress = held.progress.take();
+        }
+        let is_last = held.steps.is_empty() && held.output.is_empty() && held.progress.is_empty();
         if is_last
             && held
                 .finish

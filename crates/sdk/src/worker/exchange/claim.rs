@@ -175,7 +175,9 @@ impl Loop {
         };
         let fabric = Arc::clone(&self.shared.fabric);
         self.under_way.push(Box::pin(async move {
-            let task = fabric.claim_from_grant(redeem).await.map(Box::new);
+            let task = in_time(WAIT_PATIENCE, fabric.claim_from_grant(redeem))
+                .await
+                .map(Box::new);
             Done::Took(task, answer)
         }));
     }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use ff_core::command::claim::{Finish, FinishedOutcome, Task};
 use ff_core::command::lease::Renew;
 use ff_core::command::steps::{RecordedSteps, StepReport};
-use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
 use ff_core::limits::DOING_MAX;
@@ -19,6 +18,8 @@ use tokio::time::Instant;
 use super::super::backoff::Backoff;
 use super::super::clock::left;
 use super::super::lease::{Answer, Doing, Lease, Said, over};
+use super::super::output::OutputRoom;
+use super::gathering::{Output, Progress};
 use crate::ctx::{Halt, Stop};
 
 /// How long a handler may go on after it was told that its task is no longer its own.
@@ -45,7 +46,8 @@ pub(super) struct Held {
     pub(super) steps: VecDeque<Saying<StepReport, RecordedSteps>>,
     /// So many of the steps are recorded one by one, because together they were refused.
     pub(super) single_steps: usize,
-    pub(super) frames: VecDeque<Saying<AppendFrame, AppendedFrame>>,
+    pub(super) output: Output,
+    pub(super) progress: Progress,
     pub(super) finish: Option<Saying<Finish, FinishedOutcome>>,
     /// Something about it is on its way: the next thing is said after the answer.
     pub(super) is_reporting: bool,
@@ -75,7 +77,8 @@ impl Held {
             doing: Doing::default(),
             steps: VecDeque::new(),
             single_steps: 0,
-            frames: VecDeque::new(),
+            output: Output::default(),
+            progress: Progress::default(),
             finish: None,
             is_reporting: false,
             quiet_until: None,
@@ -97,6 +100,7 @@ impl Held {
             to_loop,
             halt: self.halt.subscribe(),
             doing: Arc::clone(&self.doing),
+            output_room: OutputRoom::new(),
         }
     }
 
@@ -111,18 +115,27 @@ impl Held {
 
     /// Whether something can be said about it now.
     pub(super) fn is_ready(&self, now: Instant) -> bool {
-        let has_word = !self.steps.is_empty() || !self.frames.is_empty() || self.finish.is_some();
+        let is_due = self.output.wait.is_over() || self.progress.wait.is_over();
+        let has_word = is_due || !self.steps.is_empty() || self.finish.is_some();
         has_word && !self.is_reporting && !self.is_over && self.quiet_until.is_none_or(|until| until <= now)
     }
 
-    /// When something has to be done about it without anybody saying so.
-    pub(super) fn next_moment(&self) -> Option<Instant> {
-        let renewal = (!self.is_renewing && !self.is_over).then_some(self.renew_at);
+    /// When something has to be done about it without anybody saying so. A moment that nothing can be done at is none: the loop
+    /// would turn without end.
+    pub(super) fn next_moment(&self, can_renew: bool) -> Option<Instant> {
+        let renewal = can_renew.then(|| self.renewal_moment()).flatten();
         let end = (!self.is_over).then_some(self.ends_at);
-        [renewal, end, self.drop_at, self.quiet_until]
-            .into_iter()
-            .flatten()
-            .min()
+        let gathered = [self.output.wait.moment(), self.progress.wait.moment()];
+        let moments = [renewal, end, self.drop_at, self.quiet_until];
+        moments.into_iter().chain(gathered).flatten().min()
+    }
+
+    /// Whether something has become due to be said since now.
+    pub(super) fn has_come(&mut self, now: Instant) -> bool {
+        let quiet_is_over = self.quiet_until.take_if(|until| *until <= now).is_some();
+        let output = self.output.wait.has_come(now);
+        let progress = self.progress.wait.has_come(now);
+        quiet_is_over || output || progress
     }
 
     /// What keeps the lease.
@@ -171,9 +184,10 @@ impl Held {
         for (_, answer) in self.steps.drain(..) {
             let _ = answer.send(Err(over()));
         }
-        for (_, answer) in self.frames.drain(..) {
+        for (_, answer) in self.output.take_all() {
             let _ = answer.send(Err(over()));
         }
+        self.progress = Progress::default();
         if let Some((_, answer)) = self.finish.take() {
             let _ = answer.send(Err(over()));
         }

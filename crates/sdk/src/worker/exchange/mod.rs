@@ -9,6 +9,8 @@
 //! | `held` | a lease, and what its task wants to be said |
 //! | `claim` | new tasks, and their start |
 //! | `report` | what tasks say: steps, output, ends |
+//! | `gathering` | output and progress, which wait a moment for company |
+//! | `progress` | how far tasks are, where no step takes it along |
 //! | `batch` | what fits into one call, and whose answer is whose |
 //! | `renew` | keeping leases, and noticing that they are lost |
 //! | `drain` | the end |
@@ -18,7 +20,9 @@ mod batch;
 mod claim;
 mod connection;
 mod drain;
+mod gathering;
 mod held;
+mod progress;
 mod renew;
 mod report;
 
@@ -27,6 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::command::claim::{Exchange, Exchanged, IssuedGrant, Task};
+use ff_core::command::steps::ProgressNote;
 use ff_core::command::worker::WorkerLoad;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
@@ -70,6 +75,7 @@ pub(super) enum TookOrNot {
 enum Done {
     Reported(Batch, Instant, Result<Exchanged>),
     Renewed(Vec<u64>, Instant, Result<Exchanged>),
+    Noted(u64, ProgressNote, Result<()>),
     Took(Result<Box<Task>>, oneshot::Sender<Result<TookOrNot>>),
 }
 
@@ -106,7 +112,8 @@ pub(super) struct Loop {
     claim_backoff: Backoff,
     under_way: FuturesUnordered<BoxFuture<'static, Done>>,
     reports_under_way: usize,
-    is_renewing: bool,
+    notes_under_way: usize,
+    renewals_under_way: usize,
     connection: Connection,
     draining: Option<Draining>,
     /// Why the worker cannot go on.
@@ -136,7 +143,8 @@ impl Loop {
             claim_backoff: Backoff::of_calls(),
             under_way: FuturesUnordered::new(),
             reports_under_way: 0,
-            is_renewing: false,
+            notes_under_way: 0,
+            renewals_under_way: 0,
             connection: Connection::default(),
             draining: None,
             refused: None,
@@ -193,6 +201,7 @@ impl Loop {
             Event::Said(said) => self.hear(said),
             Event::Done(Done::Reported(batch, sent, answer)) => self.reported(batch, sent, answer),
             Event::Done(Done::Renewed(numbers, sent, answer)) => self.renewed(&numbers, sent, answer),
+            Event::Done(Done::Noted(number, note, answer)) => self.noted(number, note, answer),
             Event::Done(Done::Took(task, answer)) => self.took(task, answer),
             Event::Claimed(answer) => self.claimed(answer),
             Event::Moment => {}
@@ -211,7 +220,8 @@ impl Loop {
 
     /// The earliest moment at which something has to be done without anybody saying so.
     fn next_moment(&self) -> Option<Instant> {
-        let of_leases = self.held.values().filter_map(Held::next_moment);
+        let can_renew = self.can_renew();
+        let of_leases = self.held.values().filter_map(|held| held.next_moment(can_renew));
         let of_draining = self.draining.as_ref().and_then(Draining::next_moment);
         of_leases.chain(of_draining).chain(self.claim_not_before).min()
     }

@@ -1,5 +1,6 @@
 //! Keeping leases, and noticing that they are lost.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::command::claim::{Exchanged, RenewedLease, StoppedTask};
@@ -13,9 +14,11 @@ use tokio::time::Instant;
 use super::super::clock::left;
 use super::held::{Held, PATIENCE};
 use super::report::stop_of;
-use super::{Done, Loop};
+use super::{CALL_PATIENCE, Done, Loop, in_time};
 use crate::ctx::Stop;
 
+/// Calls at once: one that is not answered keeps no other lease from being renewed.
+const CALLS_MAX: usize = 4;
 /// How long a handler may go on once a budget is used up: less than the engine waits before it cancels.
 const BUDGET_PATIENCE: Duration = Duration::from_secs(25);
 
@@ -32,8 +35,7 @@ impl Loop {
             if held.drop_at.is_some_and(|at| at <= now) {
                 held.drop_handler();
             }
-            if held.quiet_until.is_some_and(|at| at <= now) {
-                held.quiet_until = None;
+            if held.has_come(now) {
                 self.talkative.push_back(*number);
             }
         }
@@ -42,16 +44,20 @@ impl Loop {
         self.start_what_waits();
     }
 
+    /// Whether another renewal can be sent.
+    pub(super) const fn can_renew(&self) -> bool {
+        self.renewals_under_way < CALLS_MAX
+    }
+
     /// Renews leases of which a third of the time left has passed.
     pub(super) fn renew_what_is_due(&mut self) {
         let now = Instant::now();
-        let is_due = |held: &Held| held.renew_at <= now && !held.is_over && held.finish.is_none();
-        let due = self.held.iter().filter(|(_, held)| is_due(held));
+        let due = self.held.iter().filter(|(_, held)| held.renewal_is_due(now));
         let numbers: Vec<u64> = due.map(|(number, _)| *number).take(BATCH_ITEMS_MAX).collect();
-        if self.is_renewing || numbers.is_empty() {
+        if !self.can_renew() || numbers.is_empty() {
             return;
         }
-        self.is_renewing = true;
+        self.renewals_under_way += 1;
         let mut exchange = self.exchange();
         for number in &numbers {
             if let Some(held) = self.held.get_mut(number) {
@@ -59,10 +65,18 @@ impl Loop {
                 exchange.renew.push(held.renewal());
             }
         }
-        let call = self.send(exchange);
+        let ends = numbers
+            .iter()
+            .filter_map(|number| self.held.get(number))
+            .map(|held| held.ends_at);
+        let patience = patience(
+            ends.min()
+                .map_or(CALL_PATIENCE, |end| end.saturating_duration_since(now)),
+        );
+        let fabric = Arc::clone(&self.shared.fabric);
         self.under_way.push(Box::pin(async move {
             let sent = Instant::now();
-            let answer = call.await;
+            let answer = in_time(patience, fabric.exchange(exchange)).await;
             Done::Renewed(numbers, sent, answer)
         }));
     }
@@ -86,7 +100,7 @@ impl Loop {
     }
 
     pub(super) fn renewed(&mut self, numbers: &[u64], sent: Instant, answer: Result<Exchanged>) {
-        self.is_renewing = false;
+        self.renewals_under_way -= 1;
         let mut answers = match answer {
             Ok(exchanged) => {
                 self.connection.works();
@@ -114,7 +128,23 @@ impl Loop {
     }
 }
 
+/// How long an answer to a renewal is waited for: so long that there is time for another try before the first lease is over.
+fn patience(left: Duration) -> Duration {
+    (left / 2).clamp(Duration::from_secs(1), CALL_PATIENCE)
+}
+
 impl Held {
+    /// When it is to be renewed. One that is about to be let go needs that only if it has to be tried again later.
+    pub(super) fn renewal_moment(&self) -> Option<Instant> {
+        let is_kept = self.finish.is_none() || self.quiet_until.is_some();
+        (is_kept && !self.is_over && !self.is_renewing).then_some(self.renew_at)
+    }
+
+    /// Whether it is to be renewed: a third of its time has passed, or there is doubt about it.
+    fn renewal_is_due(&self, now: Instant) -> bool {
+        self.renewal_moment().is_some_and(|at| at <= now)
+    }
+
     fn renewed(&mut self, renewed: RenewedLease, sent: Instant, now: Timestamp) {
         match renewed.expires_at {
             Ok(expires_at) => {
@@ -161,5 +191,66 @@ impl Held {
     pub(super) fn stop_for_budget(&mut self, request: &StopRequest, now: Timestamp) {
         let patience = left(request.cancel_at, now).saturating_sub(PATIENCE).max(PATIENCE);
         self.stop(Stop::Budget(request.reason.clone()), Some(patience));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::command::claim::{Finish, Task};
+    use ff_core::command::lease::Release;
+    use serde_json::{from_value, json};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn held() -> Held {
+        let task: Task = from_value(json!({
+            "execution_id": "fp:1:01999999-0000-7000-8000-000000000001",
+            "namespace": "default",
+            "lane_id": "default",
+            "execution_kind": "hello",
+            "input": null,
+            "attempt_index": 0,
+            "attempt_kind": "initial",
+            "lease_id": "01999999-0000-4000-8000-000000000001",
+            "lease_epoch": 1,
+            "attempt_id": "01999999-0000-7000-8000-000000000002",
+            "expires_at": 30_000,
+            "server_time": 0,
+        }))
+        .unwrap();
+        Held::new(&task)
+    }
+
+    #[test]
+    fn a_lease_whose_end_is_tried_again_later_is_kept_until_then() {
+        let mut held = held();
+        let late = Instant::now() + Duration::from_secs(11);
+        assert!(held.renewal_is_due(late) && !held.renewal_is_due(Instant::now()));
+        held.finish = Some((Finish::Release(Release::default()), oneshot::channel().0));
+        assert!(!held.renewal_is_due(late), "it is let go at once");
+        assert_eq!(
+            held.next_moment(true),
+            Some(held.ends_at),
+            "and nothing is to be done before"
+        );
+        held.quiet_until = Some(late + Duration::from_secs(5));
+        assert!(held.renewal_is_due(late));
+        assert_eq!(held.next_moment(true), Some(held.renew_at));
+        assert_eq!(held.next_moment(false), held.quiet_until, "no call can be sent");
+    }
+
+    #[test]
+    fn an_answer_is_waited_for_no_longer_than_leaves_time_for_another_try() {
+        let secs = Duration::from_secs;
+        assert_eq!(
+            (patience(secs(20)), patience(secs(10)), patience(secs(600))),
+            (secs(10), secs(5), secs(10))
+        );
+        assert_eq!(
+            patience(Duration::ZERO),
+            secs(1),
+            "a try that cannot be answered is none"
+        );
     }
 }

@@ -4,7 +4,7 @@ use ff_core::command::claim::{Exchanged, Finish, FinishedOutcome};
 use ff_core::command::flow::WaitedChildren;
 use ff_core::command::lease::Release;
 use ff_core::command::steps::{RecordedSteps, StepReport};
-use ff_core::command::stream::{AppendFrame, AppendedFrame};
+use ff_core::command::stream::AppendedFrame;
 use ff_core::command::waitpoint::SuspendedTask;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
@@ -14,8 +14,10 @@ use tokio::time::Instant;
 
 use super::super::clock::left;
 use super::super::lease::{Said, Word, is_lost};
+use super::super::output::Unsent;
 use super::batch::{Answers, Batch, Part, Room};
 use super::held::{Held, Saying};
+use super::progress::Told;
 use super::{Done, Loop};
 use crate::ctx::Stop;
 
@@ -33,7 +35,9 @@ impl Loop {
         }
         match said.word {
             Word::Step(step, answer) => held.steps.push_back((*step, answer)),
-            Word::Frame(frame, answer) => held.frames.push_back((*frame, answer)),
+            Word::Frame(frame, answer) => held.output.push((*frame, answer), Instant::now()),
+            Word::Flush => held.output.hurry(),
+            Word::Progress(note) => held.progress.set(note, Instant::now()),
             Word::Finish(finish, answer) => held.finish = Some((*finish, answer)),
             Word::Gone => return self.gone(number),
         }
@@ -80,12 +84,14 @@ impl Loop {
             let Some(held) = self.held.get_mut(&number).filter(|held| held.is_ready(now)) else {
                 continue;
             };
-            match room.take(number, held) {
-                Some(part) => {
-                    held.is_reporting = true;
-                    parts.push(part);
-                }
-                None => self.talkative.push_back(number),
+            if let Some(part) = room.take(number, held) {
+                held.is_reporting = true;
+                parts.push(part);
+                continue;
+            }
+            match self.tell_progress(number) {
+                Told::OnItsWay => {}
+                Told::Nothing | Told::Later => self.talkative.push_back(number),
             }
         }
         parts
@@ -162,6 +168,9 @@ impl Loop {
         held.quiet_until = None;
         let mut try_again = Vec::new();
         if let Some(answer) = answers.steps {
+            if answer.is_err() {
+                held.progress.put_back(part.progress);
+            }
             try_again.extend(held.steps_answered(part.steps, answer, times));
         }
         try_again.extend(held.frames_answered(part.frames, answers.frames));
@@ -242,21 +251,24 @@ impl Held {
 
     fn frames_answered(
         &mut self,
-        frames: Vec<Saying<AppendFrame, AppendedFrame>>,
+        frames: Vec<Saying<Unsent, AppendedFrame>>,
         answers: Vec<Result<AppendedFrame>>,
     ) -> Option<Rejection> {
         let mut try_again = None;
         for ((frame, waiting), answer) in frames.into_iter().zip(answers).rev() {
             match answer {
                 Err(refusal) if refusal.code.retryable() => {
-                    self.frames.push_front((frame, waiting));
+                    self.output.put_back((frame, waiting));
                     try_again = Some(refusal);
                 }
                 answer => {
                     if let Err(refusal) = &answer {
                         self.note_refusal(refusal);
                     }
-                    let _ = waiting.send(answer);
+                    if let Err(Err(refusal)) = waiting.send(answer) {
+                        // Its writer is gone: nobody else would learn of it.
+                        tracing::warn!(%refusal, execution_id = %self.execution_id, "a frame was refused");
+                    }
                 }
             }
         }
