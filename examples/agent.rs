@@ -10,12 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ff_sdk::ff_core::command::budget::{CreateBudget, UpdateLimits};
-use ff_sdk::ff_core::fabric::On;
 use ff_sdk::prelude::*;
 use ff_sdk::{BudgetId, PublicState, embedded};
 use serde::{Deserialize, Serialize};
-use serde_json::{from_value, json};
 use tokio::sync::Notify;
 
 /// What every reply of the model costs.
@@ -129,9 +126,10 @@ pub async fn run(ff: Client) -> Result<Seen, Box<dyn Error>> {
         let worker = Worker::new(ff.clone()).state(llm.clone()).state(library.clone());
         worker.task(agent).build()
     };
-    let limit = |tokens: u64| json!({ "dimensions": { "tokens": { "hard": tokens } } });
-    let create: CreateBudget = from_value(limit(2 * TOKENS))?;
-    let budget = ff.create_budget(create).await?.budget_id;
+    let budget = ff
+        .new_budget("what the agent spends")
+        .hard("tokens", 2 * TOKENS)
+        .await?;
     let question = "Crabs or lobsters?".to_owned();
     let run = ff.submit(Ask { question, budget }).budget(budget).await?;
 
@@ -147,10 +145,9 @@ pub async fn run(ff: Client) -> Result<Seen, Box<dyn Error>> {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         println!("the budget of {} tokens is used up; somebody raises it", 2 * TOKENS);
-        let raise: UpdateLimits = from_value(limit(100 * TOKENS))?;
-        ff.update_limits(On::new(budget, raise)).await?;
+        ff.change_budget(budget).hard("tokens", 100 * TOKENS).await?;
 
-        let (mut frames, mut words) = (run.frames().await?, Vec::new());
+        let (mut frames, mut words) = (run.frames().of_type("token").await?, Vec::new());
         while let Some(frame) = frames.next().await.transpose()? {
             words.push(frame.json::<String>()?);
         }
@@ -180,9 +177,9 @@ pub async fn run(ff: Client) -> Result<Seen, Box<dyn Error>> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let ff = match std::env::var("FF_URL") {
-        Ok(url) => Client::connect(url).open()?,
-        Err(_) => Client::local(embedded::open("memory:").await?),
+    let ff = match std::env::var_os("FF_URL") {
+        Some(_) => Client::from_env()?,
+        None => Client::local(embedded::open("memory:").await?),
     };
     let seen = run(ff).await?;
     println!(

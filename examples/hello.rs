@@ -38,9 +38,9 @@ pub async fn run(ff: Client) -> Result<String, Box<dyn Error>> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let ff = match std::env::var("FF_URL") {
-        Ok(url) => Client::connect(url).open()?,
-        Err(_) => Client::local(embedded::open("memory:").await?),
+    let ff = match std::env::var_os("FF_URL") {
+        Some(_) => Client::from_env()?,
+        None => Client::local(embedded::open("memory:").await?),
     };
     println!("{}", run(ff).await?);
     Ok(())

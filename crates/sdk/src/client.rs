@@ -115,6 +115,15 @@ impl Client {
         self.clone()
     }
 
+    /// The same client over another fabric.
+    #[cfg(feature = "test")]
+    pub(crate) fn at(&self, fabric: impl Fabric + 'static) -> Self {
+        Self {
+            fabric: Arc::new(fabric),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
     /// The connection to the server, where there is one.
     #[cfg(feature = "client")]
     pub fn remote(&self) -> Option<&Remote> {

@@ -25,6 +25,7 @@
 // What the derives write names this crate, also where it is used inside of it.
 extern crate self as ff_sdk;
 
+pub mod budget;
 pub mod client;
 pub mod codec;
 pub mod ctx;
@@ -51,6 +52,7 @@ mod task_error;
 pub mod test;
 pub mod worker;
 
+pub use budget::{ChangeBudget, NewBudget};
 pub use client::Client;
 pub use codec::{Codec, CodecError, Json};
 pub use ctx::{Child, ChildFailed, Ctx, Decided, OnBreach, StepRun, Stop};
@@ -62,8 +64,8 @@ pub use ff_core::error::{Code, Rejection};
 pub use ff_core::fabric::Fabric;
 pub use ff_core::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
 pub use ff_core::payload::Payload;
-pub use ff_core::record::Happening;
 pub use ff_core::record::TimeoutBehavior as OnTimeout;
+pub use ff_core::record::{Happening, OnHardLimit};
 pub use ff_core::state::PublicState;
 pub use ff_sdk_macros::{FromInputs, Task};
 pub use flow::{Flow, FlowRun, Node};

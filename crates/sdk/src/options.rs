@@ -14,6 +14,7 @@ use ff_core::policy::{
     Backoff, FallbackPolicy, FallbackTier, Never, Policy, Retention, RetryPolicy, StreamPolicy, TimeoutPolicy,
 };
 use ff_core::record::Tags;
+use ff_core::trace::{TRACE_TAG, TraceParent};
 
 use crate::duration::millis;
 
@@ -79,6 +80,28 @@ impl TaskOptions {
         self.tags
             .extend(tags.into_iter().map(|(key, value)| (key.into(), value.into())));
         self
+    }
+
+    /// The trace it is part of, as W3C Trace Context writes it: the worker's span of each attempt carries it, and so does what
+    /// its handler submits. It is a tag, and so part of what is compared under an idempotency key.
+    pub fn traceparent(mut self, traceparent: impl AsRef<str>) -> Self {
+        let given = traceparent.as_ref();
+        match TraceParent::parse(given) {
+            Some(trace) => self.tag(TRACE_TAG, trace.as_str()),
+            None => {
+                self.problems.push(format!(
+                    "{given:?} is no traceparent: it looks like 00-<32 hexadecimal digits>-<16 of them>-01"
+                ));
+                self
+            }
+        }
+    }
+
+    /// Goes on with the trace of whoever submits it, unless it has one.
+    pub(crate) fn traced_as(&mut self, tags: &Tags) {
+        if let (Some(trace), false) = (tags.get(TRACE_TAG), self.tags.contains_key(TRACE_TAG)) {
+            self.tags.insert(TRACE_TAG.to_owned(), trace.clone());
+        }
     }
 
     /// How often a failed attempt is tried again.

@@ -6,6 +6,7 @@ mod frames;
 mod replay;
 mod result;
 mod steps;
+pub(crate) mod waitpoint;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -67,6 +68,10 @@ impl<O> Run<O> {
     /// Its id: keep it, and [`Client::run`] gives the handle again.
     pub const fn id(&self) -> ExecutionId {
         self.id
+    }
+
+    pub(crate) const fn client(&self) -> &Client {
+        &self.client
     }
 
     /// Where it stands, in one word.

@@ -4,10 +4,11 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
 use ff_core::command::signal::{DeliverSignal, Delivered, SendSignal};
-use ff_core::command::waitpoint::IssuedWaitpoint;
+use ff_core::command::waitpoint::{IssuedWaitpoint, ReadWaitpointToken};
 use ff_core::digest::Digest;
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
+use ff_core::id::ExecutionId;
 use ff_core::name::{IdempotencyKey, Identity, SignalName};
 use ff_core::payload::Payload;
 use ff_core::token::{Callback, CallbackPath};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::json;
+use crate::run::{Run, waitpoint};
 
 /// What a handler gives to whoever is to call it back: keep it, send it, store it as text.
 ///
@@ -65,11 +67,18 @@ impl From<&IssuedWaitpoint> for CallbackHandle {
 #[must_use = "a signal does nothing until it is awaited"]
 pub struct Signal {
     client: Client,
-    callback: CallbackHandle,
+    to: To,
     name: String,
     payload: Result<Payload>,
     id: Option<String>,
     from: Option<String>,
+}
+
+/// Where a signal goes.
+enum To {
+    Callback(CallbackHandle),
+    /// What an execution waits at under this name.
+    Wait(ExecutionId, String),
 }
 
 impl Client {
@@ -90,23 +99,38 @@ impl Client {
         name: impl Into<String>,
         value: &V,
     ) -> Signal {
-        let name = name.into();
+        Signal::new(self, To::Callback(callback.clone()), name.into(), value)
+    }
+}
+
+impl<O> Run<O> {
+    /// Sends a value to what the handler waits for under this name, as it called it: `paid`, or `paid#1` where there are several.
+    ///
+    /// It takes a key that may operate. Others are sent to what `ctx.callback` hands out, by [`Client::signal`].
+    pub fn signal<V: Serialize + ?Sized>(&self, name: impl Into<String>, value: &V) -> Signal {
+        let waits_for = name.into();
+        let name = waits_for.rsplit('/').next().unwrap_or_default();
+        let name = name.split(['#', '[']).next().unwrap_or_default().to_owned();
+        Signal::new(self.client(), To::Wait(self.id(), waits_for), name, value)
+    }
+}
+
+impl Signal {
+    fn new<V: Serialize + ?Sized>(client: &Client, to: To, name: String, value: &V) -> Self {
         let payload = json::write(value).map_err(|error| Error::Unwritable {
             what: format!("the signal {name:?}"),
             reason: error.to_string(),
         });
-        Signal {
-            client: self.clone(),
-            callback: callback.clone(),
+        Self {
+            client: client.clone(),
+            to,
             name,
             payload,
             id: None,
             from: None,
         }
     }
-}
 
-impl Signal {
     /// The sender's id for it: signals of one id are one.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
@@ -120,11 +144,11 @@ impl Signal {
     }
 
     async fn send(self) -> Result<Delivered> {
-        let callback = self.callback.open()?;
+        let place = self.to.place(&self.client).await?;
         let payload = self.payload?;
-        let key = delivery(&callback, &self.name, self.id.as_deref(), &payload)?;
+        let key = delivery(&place, &self.name, self.id.as_deref(), &payload)?;
         let signal = DeliverSignal {
-            waitpoint_id: callback.waitpoint_id,
+            waitpoint_id: place.waitpoint_id,
             signal_id: None,
             signal_name: SignalName::parse(&self.name)?,
             category: "event".to_owned(),
@@ -138,17 +162,35 @@ impl Signal {
             correlation_id: None,
         };
         let send = SendSignal {
-            waitpoint_token: callback.token,
+            waitpoint_token: place.token,
             signal,
         };
-        Ok(self.client.deliver_signal(On::new(callback.execution_id, send)).await?)
+        Ok(self.client.deliver_signal(On::new(place.execution_id, send)).await?)
+    }
+}
+
+impl To {
+    /// The waitpoint, with what proves that signals may be sent to it.
+    async fn place(&self, client: &Client) -> Result<Callback> {
+        let (execution_id, name) = match self {
+            Self::Callback(callback) => return callback.open(),
+            Self::Wait(execution_id, name) => (*execution_id, name),
+        };
+        let waitpoint_id = waitpoint::named(client, execution_id, name).await?;
+        let read = On::new(execution_id, ReadWaitpointToken { waitpoint_id });
+        let token = client.read_waitpoint_token(read).await?.waitpoint_token;
+        Ok(Callback {
+            execution_id,
+            waitpoint_id,
+            token,
+        })
     }
 }
 
 /// What makes two deliveries one: the sender's id, or else that they say the same. The codec may write the same value in two
 /// ways, so it is the value that counts.
-fn delivery(callback: &Callback, name: &str, id: Option<&str>, payload: &Payload) -> Result<IdempotencyKey> {
-    let waitpoint = callback.waitpoint_id.uuid();
+fn delivery(place: &Callback, name: &str, id: Option<&str>, payload: &Payload) -> Result<IdempotencyKey> {
+    let waitpoint = place.waitpoint_id.uuid();
     let (by, said) = match id {
         Some(id) => ("id", id.as_bytes()),
         None => ("value", payload.bytes.as_ref()),

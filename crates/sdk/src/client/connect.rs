@@ -13,6 +13,8 @@ use crate::codec::{Codec, Json};
 use crate::error::{Error, Result};
 use crate::remote::{self, Greeting, Remote};
 
+/// Where a server of this machine listens unless told otherwise.
+const URL: &str = "http://127.0.0.1:7117";
 /// The interface this client speaks: the first number of its version.
 const API_MAJOR: &str = "1";
 
@@ -30,6 +32,16 @@ impl Connect {
             remote: Remote::connect(url),
             namespace: None,
             codec: Arc::new(Json),
+        }
+    }
+
+    /// As the variables of a process say.
+    fn told_by(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let given = |name| variable(name).filter(|value| !value.is_empty());
+        let connect = Self::new(given("FF_URL").unwrap_or_else(|| URL.to_owned()));
+        match given("FF_KEY") {
+            Some(key) => connect.key(key),
+            None => connect,
         }
     }
 
@@ -144,6 +156,12 @@ impl Server {
 }
 
 impl Client {
+    /// A client of the server that the environment names: its address in `FF_URL`, `http://127.0.0.1:7117` unless given, and in
+    /// `FF_KEY` the key to show, if any.
+    pub fn from_env() -> Result<Self> {
+        Connect::told_by(|name| std::env::var(name).ok()).open()
+    }
+
     /// What the server is, can do and takes; `None` for an engine in this process.
     pub async fn server_info(&self) -> Result<Option<ServerInfo>> {
         match self.remote() {
@@ -158,5 +176,27 @@ impl Client {
             server.known().await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_names_server_and_key_and_nothing_has_to_be_said() {
+        let told = |url: &'static str, key: &'static str| {
+            let connect = Connect::told_by(|name| match name {
+                "FF_URL" => Some(url.to_owned()),
+                "FF_KEY" => Some(key.to_owned()),
+                _ => None,
+            });
+            connect.open()
+        };
+        let url = |client: Client| client.remote().unwrap().url().to_owned();
+        assert_eq!(url(told("http://ff.example:1", "k-1").unwrap()), "http://ff.example:1");
+        assert_eq!(url(told("", "").unwrap()), URL);
+        assert_eq!(url(Connect::told_by(|_| None).open().unwrap()), URL);
+        assert!(told("", "no\nkey").is_err(), "the key is looked at");
     }
 }

@@ -87,7 +87,7 @@ impl Ctx {
         Spawn {
             ctx: self.clone(),
             call: self.call(name),
-            submission: task.into_submission(),
+            submission: self.traced(task),
         }
     }
 

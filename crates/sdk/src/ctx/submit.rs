@@ -8,7 +8,7 @@ use ff_core::id::ExecutionId;
 use super::Ctx;
 use crate::error::Error;
 use crate::run::Run;
-use crate::submit::IntoSubmission;
+use crate::submit::{IntoSubmission, Submission};
 use crate::task::Task;
 use crate::task_error::TaskError;
 
@@ -24,7 +24,7 @@ impl Ctx {
     ) -> Result<Run<<S::Task as Task>::Output>, TaskError> {
         let client = self.run.client.clone();
         // A body may be asked for twice; this one is tried once, and takes what it submits with it.
-        let submission = Arc::new(Mutex::new(Some(task.into_submission())));
+        let submission = Arc::new(Mutex::new(Some(self.traced(task))));
         let id: ExecutionId = self
             .step(name, |step| async move {
                 let submission = submission.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -35,6 +35,13 @@ impl Ctx {
             })
             .await?;
         Ok(self.run.client.run::<S::Task>(id))
+    }
+
+    /// A submission in the trace of this task.
+    pub(super) fn traced<S: IntoSubmission>(&self, task: S) -> Submission<S::Task> {
+        let mut submission = task.into_submission();
+        submission.options.traced_as(self.tags());
+        submission
     }
 }
 

@@ -12,6 +12,8 @@ macro_rules! option_methods {
             tag(key: impl Into<String>, value: impl Into<String>);
             /// Several labels.
             tags(tags: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>);
+            /// The trace it is part of, as W3C Trace Context writes it; part of what is compared under an idempotency key.
+            traceparent(traceparent: impl AsRef<str>);
             /// How often a failed attempt is tried again.
             retries(count: u32);
             /// The pauses before retries: the first, doubled each time up to the last.

@@ -4,15 +4,13 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
 use ff_core::command::signal::{Decide, Delivered};
-use ff_core::command::waitpoint::OpenWaitpoint;
-use ff_core::error::Code;
-use ff_core::fabric::{Fabric, On};
-use ff_core::id::{ExecutionId, WaitpointId};
+use ff_core::fabric::On;
+use ff_core::id::ExecutionId;
 use ff_core::name::IdempotencyKey;
 use ff_core::payload::Payload;
 use serde::Serialize;
 
-use super::Run;
+use super::{Run, waitpoint};
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::json;
@@ -73,14 +71,19 @@ impl Decision {
         self
     }
 
+    /// The same, by way of another client.
+    #[cfg(feature = "test")]
+    pub(crate) fn through(self, client: Client) -> Self {
+        Self { client, ..self }
+    }
+
     async fn send(self) -> Result<Delivered> {
         let payload = match self.note {
             Some(note) => self.client.seal("the note", note?).await?,
             None => Payload::default(),
         };
-        let waitpoints = self.client.list_pending_waitpoints(self.id).await?;
         let command = Decide {
-            waitpoint_id: find(self.id, &self.name, &waitpoints)?,
+            waitpoint_id: waitpoint::named(&self.client, self.id, &self.name).await?,
             payload,
             idempotency_key: self.key.map(IdempotencyKey::parse).transpose()?,
         };
@@ -98,58 +101,5 @@ impl IntoFuture for Decision {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())
-    }
-}
-
-/// The waitpoint that a person means.
-fn find(id: ExecutionId, name: &str, open: &[OpenWaitpoint]) -> Result<WaitpointId> {
-    let exact = open.iter().find(|waitpoint| waitpoint.waitpoint_key.as_str() == name);
-    let mut meant: Vec<_> = match exact {
-        Some(exact) => vec![exact],
-        None => open
-            .iter()
-            .filter(|waitpoint| means(name, waitpoint.waitpoint_key.as_str()))
-            .collect(),
-    };
-    if let (Some(found), true) = (meant.pop(), meant.is_empty()) {
-        return Ok(found.waitpoint_id);
-    }
-    let names: Vec<_> = open
-        .iter()
-        .map(|waitpoint| format!("{:?}", waitpoint.waitpoint_key.as_str()))
-        .collect();
-    let open = match names.is_empty() {
-        true => "nothing".to_owned(),
-        false => names.join(", "),
-    };
-    let what = match meant.is_empty() {
-        true => "waits for nothing named",
-        false => "waits for several things named",
-    };
-    let detail = format!("execution {id} {what} {name:?}; it waits for {open}");
-    Err(Code::WaitpointNotFound.because(detail).into())
-}
-
-/// Whether somebody who says `name` may mean the waitpoint of this key: `scope/name#0` is called `name`, too.
-fn means(name: &str, key: &str) -> bool {
-    let local = key.rsplit('/').next().unwrap_or(key);
-    local == name
-        || local
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with(['#', '[']))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_meant_by_the_name_the_handler_called_it() {
-        for key in ["review", "review#0", "review[a]", "order-7/review#0"] {
-            assert!(means("review", key), "{key}");
-        }
-        for key in ["reviews", "reviews#0", "review/other#0", "a-review#0"] {
-            assert!(!means("review", key), "{key}");
-        }
     }
 }

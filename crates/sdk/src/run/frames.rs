@@ -67,6 +67,12 @@ impl ReadFrames {
         (self.reader.at.attempt_index, self.reader.after) = (attempt, Some(frame));
         self
     }
+
+    /// Only frames of this type; of every type unless said.
+    pub fn of_type(mut self, frame_type: impl Into<String>) -> Self {
+        self.reader.only = Some(frame_type.into());
+        self
+    }
 }
 
 impl IntoFuture for ReadFrames {
@@ -115,6 +121,7 @@ impl<O> Run<O> {
                     attempt_index: 0,
                 },
                 after: None,
+                only: None,
                 ready: VecDeque::new(),
                 is_over: false,
                 patience: Patience::default(),
@@ -129,6 +136,8 @@ struct Reader {
     at: AttemptRef,
     /// The last frame seen of the attempt: whatever is read again begins after it, so no frame comes twice.
     after: Option<FrameId>,
+    /// The one type of frames that is asked for.
+    only: Option<String>,
     ready: VecDeque<(u32, Frame)>,
     is_over: bool,
     patience: Patience,
@@ -181,7 +190,10 @@ impl Reader {
     fn take(&mut self, page: StreamPage) {
         let attempt = self.at.attempt_index;
         self.after = page.frames.last().map(|frame| frame.id).or(self.after);
-        self.ready.extend(page.frames.into_iter().map(|frame| (attempt, frame)));
+        let only = self.only.as_deref();
+        let is_asked_for = |frame: &Frame| only.is_none_or(|only| frame.frame_type.as_str() == only);
+        let frames = page.frames.into_iter().filter(is_asked_for);
+        self.ready.extend(frames.map(|frame| (attempt, frame)));
         if page.closed.is_some() {
             self.at.attempt_index += 1;
             self.after = None;

@@ -19,7 +19,7 @@ pub struct CrashEverywhere<'a, T> {
 ///
 /// # Panics
 ///
-/// When a run comes to something else, repeats what was recorded, or does not come by a step.
+/// When a run comes to something else, repeats what was recorded, or does not come by the same steps.
 pub fn crash_everywhere<'a, T, Fut>(
     make: impl Fn() -> TestBuilder + 'a,
     scenario: impl Fn(TestEngine) -> Fut + 'a,
@@ -45,7 +45,8 @@ impl<T> CrashEverywhere<'_, T> {
     async fn run(self, same: impl Fn(&T, &T, &Recording)) -> T {
         let test = (self.make)().start().await;
         let expected = (self.scenario)(test.clone()).await;
-        for crash in test.inner.records.recorded() {
+        let steps = test.inner.records.recorded();
+        for crash in &steps {
             let test = (self.make)().start().await;
             test.inner.records.crash_after(crash.clone());
             let came = (self.scenario)(test.clone()).await;
@@ -54,7 +55,17 @@ impl<T> CrashEverywhere<'_, T> {
                 !records.is_armed(),
                 "not repeatable: step {crash} did not turn up when the scenario ran again"
             );
-            same(&came, &expected, &crash);
+            same(&came, &expected, crash);
+            let others: Vec<_> = records
+                .recorded()
+                .into_iter()
+                .filter(|step| !steps.contains(step))
+                .collect();
+            assert!(
+                others.is_empty(),
+                "not repeatable: with a crash after {crash} there are steps that were not there before: {}",
+                listed(&others)
+            );
             let repeated = records.repeated();
             assert!(
                 repeated.is_empty(),
@@ -73,6 +84,11 @@ impl<'a, T: PartialEq + Debug + 'a> IntoFuture for CrashEverywhere<'a, T> {
         let same = |came: &T, expected: &T, crash: &Recording| assert_eq!(came, expected, "{}", told(crash));
         Box::pin(self.run(same))
     }
+}
+
+fn listed(steps: &[Recording]) -> String {
+    let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
+    steps.join(", ")
 }
 
 fn told(crash: &Recording) -> String {

@@ -3,6 +3,7 @@
 //! | where | what |
 //! |---|---|
 //! | `builder` | what a test's worker is told |
+//! | `decision` | what people decide, and who they are |
 //! | `time` | letting time pass, from one due thing to the next |
 //! | `trouble` | answers that get lost, budgets that are used up |
 //! | `watched` | the line between worker and engine, which sees what is recorded and can be cut |
@@ -10,6 +11,7 @@
 //! | `everywhere` | a crash after every step of a scenario |
 
 mod builder;
+mod decision;
 mod everywhere;
 mod records;
 mod time;
@@ -31,11 +33,12 @@ use self::records::{Recording, Records};
 use self::trouble::Losses;
 use self::watched::Watched;
 use crate::client::Client;
-use crate::run::{Decision, Run};
+use crate::run::Run;
 use crate::submit::{IntoSubmission, Submit};
 use crate::worker::{StoreClock, Worker, WorkerBuilder, thread};
 
 pub use self::builder::TestBuilder;
+pub use self::decision::TestDecision;
 pub use self::everywhere::{CrashEverywhere, crash_everywhere};
 
 /// An engine in memory with a worker of its own. Time passes only by [`TestEngine::advance`] and
@@ -83,16 +86,6 @@ impl TestEngine {
             policy.retention.get_or_insert(forever);
         };
         self.inner.client.submit(task).policy(kept_forever)
-    }
-
-    /// A person's yes.
-    pub fn approve<O>(&self, run: &Run<O>, name: &str) -> Decision {
-        run.approve(name)
-    }
-
-    /// A person's no.
-    pub fn reject<O>(&self, run: &Run<O>, name: &str) -> Decision {
-        run.reject(name)
     }
 
     /// Lets the worker die as soon as the step with this key is recorded, once; a new one starts and goes on.

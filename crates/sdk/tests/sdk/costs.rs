@@ -1,36 +1,16 @@
 //! What steps cost, and what happens when a budget is used up.
 
-use std::collections::BTreeMap;
-
-use ff_core::command::budget::{CreateBudget, UpdateLimits};
-use ff_core::fabric::On;
-use ff_core::id::BudgetId;
-use ff_core::name::{Dimension, Namespace};
-use ff_core::record::{Limits, OnHardLimit};
+use ff_core::error::Code;
+use ff_core::name::Dimension;
 use ff_core::state::PublicState;
-use ff_sdk::{Ctx, Error, Fabric, Handler, Input, OnBreach, TaskError, Worker};
+use ff_sdk::{BudgetId, Ctx, Error, Fabric, Handler, Input, OnBreach, OnHardLimit, TaskError, Worker, days};
 
 use crate::scene::Scene;
 use crate::working::{Hello, Working, until};
 
-fn tokens(hard: u64) -> BTreeMap<Dimension, Limits> {
-    let limits = Limits {
-        soft: None,
-        hard: Some(hard),
-    };
-    BTreeMap::from([(Dimension::parse("tokens").unwrap(), limits)])
-}
-
 async fn budget(scene: &Scene, on_hard_limit: OnHardLimit) -> BudgetId {
-    let create = CreateBudget {
-        budget_id: None,
-        namespace: Namespace::default_namespace(),
-        scope: String::new(),
-        dimensions: tokens(10),
-        reset_interval: None,
-        on_hard_limit,
-    };
-    scene.engine.create_budget(create).await.unwrap().budget_id
+    let budget = scene.client.new_budget("what a test spends").hard("tokens", 10);
+    budget.on_hard_limit(on_hard_limit).await.unwrap()
 }
 
 async fn spent(scene: &Scene, budget: BudgetId) -> u64 {
@@ -69,10 +49,7 @@ async fn a_task_whose_policy_names_the_budget_waits_for_more_of_it_and_goes_on()
         let run = scene.client.submit(Hello::ana()).budget(budget).await.unwrap();
         until(|| async { run.state().await.unwrap() == PublicState::RateLimited }).await;
         assert_eq!(spent(&scene, budget).await, 12);
-        let raise = UpdateLimits {
-            dimensions: tokens(100),
-        };
-        scene.engine.update_limits(On::new(budget, raise)).await.unwrap();
+        scene.client.change_budget(budget).hard("tokens", 100).await.unwrap();
         scene.settle().await;
         assert_eq!(run.result().await.unwrap(), "18");
         assert_eq!(spent(&scene, budget).await, 19);
@@ -138,4 +115,25 @@ async fn a_budget_that_is_not_there_fails_the_task_after_the_record() {
     );
     assert_eq!(run.steps().await.unwrap().len(), 1);
     working.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_budget_is_what_was_said_and_other_limits_stay() {
+    for scene in Scene::each() {
+        let make = scene.client.new_budget("tenant a").soft("tokens", 8).hard("tokens", 10);
+        let budget = make.hard("calls", 3).resets_every(days(1)).await.unwrap();
+        scene.client.change_budget(budget).hard("tokens", 20).await.unwrap();
+        let view = scene.engine.get_budget(budget).await.unwrap();
+        let limits = |name: &str| view.dimensions[&Dimension::parse(name).unwrap()].limits;
+        assert_eq!(
+            (view.scope.as_str(), view.reset_interval),
+            ("tenant a", Some(ff_core::time::Duration::from_hours(24)))
+        );
+        assert_eq!(
+            (limits("tokens").soft, limits("tokens").hard, limits("calls").hard),
+            (None, Some(20), Some(3))
+        );
+        let refused = scene.client.new_budget("").hard("Not A Name", 1).await.unwrap_err();
+        assert_eq!(refused.code(), Some(Code::InvalidInput));
+    }
 }

@@ -37,7 +37,7 @@ fn every_block_of_the_page_is_a_piece_of_a_program_that_runs() {
 #[test]
 fn the_page_can_be_read_in_one_go() {
     let lines = std::fs::read_to_string(PAGE).unwrap().lines().count();
-    assert!(lines <= 350, "{lines} lines");
+    assert!(lines <= 400, "{lines} lines");
 }
 
 fn pieces() -> Vec<String> {

@@ -28,6 +28,7 @@ mod steps;
 mod submit;
 mod surface;
 mod tested;
+mod traced;
 mod troubled;
 mod waits;
 mod worker;

@@ -6,12 +6,14 @@ use ff_core::command::waitpoint::CreatePendingWaitpoint;
 use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::name::WaitpointKey;
+use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use ff_core::token::{Callback, WaitpointToken};
-use ff_sdk::{CallbackHandle, Fabric, Task};
+use ff_sdk::{CallbackHandle, Ctx, Fabric, Input, Task, TaskError, Worker};
 use serde::{Deserialize, Serialize};
 
 use crate::scene::Scene;
+use crate::working::{Working, until};
 
 #[derive(Serialize, Deserialize, Task)]
 #[task(kind = "order")]
@@ -115,5 +117,25 @@ async fn a_callback_of_somebody_else_opens_nothing() {
             .await
             .unwrap_err();
         assert_eq!(refused.code(), Some(Code::InvalidToken));
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_is_signalled_by_the_name_its_handler_used() {
+    async fn order(_: Input<Order>, ctx: Ctx) -> Result<(), TaskError> {
+        let cents: u32 = ctx.wait("paid").await?;
+        assert_eq!(cents, 4_200);
+        Ok(())
+    }
+    for scene in Scene::each() {
+        let working = Working::new(&Worker::new(scene.client.clone()).task(order).build().unwrap());
+        let run = scene.client.submit(Order {}).await.unwrap();
+        until(|| async { run.state().await.unwrap() == PublicState::Suspended }).await;
+        let refused = run.signal("shipped", &1).await.unwrap_err();
+        assert_eq!(refused.code(), Some(Code::WaitpointNotFound));
+        assert!(refused.to_string().contains(r#"it waits for "paid#0""#), "{refused}");
+        run.signal("paid", &4_200).from("shop").await.unwrap();
+        run.result().await.unwrap();
+        working.end().await.unwrap();
     }
 }

@@ -27,7 +27,11 @@ async fn publish(Input(job): Input<Publish>, ctx: Ctx) -> Result<String, TaskErr
     let decision = ctx.approval::<()>("review").show(&draft).expires(days(7)).await?;
     ctx.sleep("embargo", days(1)).await?;
     match decision.approved {
-        true => ctx.step("post", |_| async { Ok(format!("blog/{draft}")) }).await,
+        true => {
+            let by = decision.by;
+            ctx.step("post", |_| async { Ok(format!("blog/{draft} by {by}")) })
+                .await
+        }
         false => Ok(decision.reason.unwrap_or_default()),
     }
 }
@@ -39,9 +43,9 @@ async fn a_crash_repeats_nothing_and_two_days_pass_at_once() {
     let run = test.submit(Publish::sample()).await.unwrap();
     test.advance(days(2)).await;
     assert_eq!(run.state().await.unwrap(), PublicState::Suspended);
-    test.approve(&run, "review").await.unwrap();
+    test.approve(&run, "review").by("ana").await.unwrap();
     test.advance(hours(25)).await;
-    assert_eq!(run.result().await.unwrap(), "blog/hello");
+    assert_eq!(run.result().await.unwrap(), "blog/hello by ana");
     assert_eq!((test.calls("draft"), test.calls("post#0")), (1, 1));
 }
 
@@ -63,7 +67,7 @@ async fn steps_can_be_given_instead_of_run() {
     test.advance(Duration::from_secs(2)).await;
     test.approve(&run, "review").await.unwrap();
     test.advance(days(1)).await;
-    assert_eq!(run.result().await.unwrap(), "blog/mocked");
+    assert_eq!(run.result().await.unwrap(), "blog/mocked by anonymous");
 }
 
 #[tokio::test]
@@ -78,7 +82,7 @@ async fn a_crash_after_any_step_changes_nothing() {
             run.result().await.unwrap()
         },
     );
-    assert_eq!(came.await, "blog/hello");
+    assert_eq!(came.await, "blog/hello by anonymous");
 }
 
 #[tokio::test]

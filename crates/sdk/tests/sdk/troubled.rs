@@ -1,16 +1,12 @@
 //! Tests that let things go wrong, and what they find.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ff_core::command::budget::CreateBudget;
-use ff_core::name::{Dimension, Namespace};
-use ff_core::record::{Limits, OnHardLimit};
 use ff_core::state::PublicState;
 use ff_core::time::Duration as Millis;
 use ff_sdk::test::{TestEngine, crash_everywhere};
-use ff_sdk::{BudgetId, Ctx, Fabric, Input, State, Stop, Task, TaskError, days, hours, secs};
+use ff_sdk::{BudgetId, Ctx, Input, OnHardLimit, State, Stop, Task, TaskError, days, hours, secs};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, Task)]
@@ -89,6 +85,29 @@ async fn a_key_that_changes_from_run_to_run_is_found() {
     crash_everywhere(make, scenario).await;
 }
 
+/// Names a step by the attempt, which is another one after a crash.
+async fn forgetful(_: Input<Ask>, ctx: Ctx) -> Result<Answer, TaskError> {
+    let paid = ctx.step("llm", |_| async { Ok(()) }).key(ctx.attempt().to_string());
+    paid.await?;
+    ctx.step("after", |_| async { Ok(()) }).await?;
+    Ok(Answer {
+        text: String::new(),
+        at: 0,
+    })
+}
+
+#[tokio::test]
+#[should_panic(
+    expected = "not repeatable: with a crash after llm[0] there are steps that were not there before: llm[1]"
+)]
+async fn a_key_that_only_a_crash_changes_is_found() {
+    let scenario = |test: TestEngine| async move {
+        let run = test.submit(TWO_TURNS).await.unwrap();
+        run.result().await.unwrap()
+    };
+    crash_everywhere(|| TestEngine::new().task(forgetful), scenario).await;
+}
+
 /// Counts in its result how often it has run.
 async fn counting(_: Input<Ask>, State(runs): State<Arc<AtomicU32>>, ctx: Ctx) -> Result<Answer, TaskError> {
     let run = runs.fetch_add(1, Ordering::SeqCst);
@@ -146,19 +165,8 @@ async fn answers_that_get_lost_change_nothing() {
 }
 
 async fn budget(test: &TestEngine, on_hard_limit: OnHardLimit) -> BudgetId {
-    let limits = Limits {
-        soft: None,
-        hard: Some(1_000),
-    };
-    let create = CreateBudget {
-        budget_id: None,
-        namespace: Namespace::default_namespace(),
-        scope: String::new(),
-        dimensions: BTreeMap::from([(Dimension::parse("tokens").unwrap(), limits)]),
-        reset_interval: None,
-        on_hard_limit,
-    };
-    test.engine().create_budget(create).await.unwrap().budget_id
+    let budget = test.client().new_budget("a test").hard("tokens", 1_000);
+    budget.on_hard_limit(on_hard_limit).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,13 +1,10 @@
 //! Handlers as people write them: an approval with a typed note, and an agent that streams, pays and stops.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ff_core::command::budget::CreateBudget;
 use ff_core::id::BudgetId;
-use ff_core::name::{Dimension, Namespace};
-use ff_core::record::{Limits, OnHardLimit};
+use ff_core::name::Dimension;
 use ff_core::state::PublicState;
 use ff_sdk::OnTimeout::Escalate;
 use ff_sdk::{Ctx, Fabric, Input, State, Task, TaskError, Tier, Worker, days, secs, tier};
@@ -211,19 +208,7 @@ async fn agent(
 async fn an_agent_streams_and_pays_for_what_it_does_once() {
     let scene = Scene::local();
     let tokens = Dimension::parse("tokens").unwrap();
-    let limits = Limits {
-        soft: None,
-        hard: Some(1_000),
-    };
-    let create = CreateBudget {
-        budget_id: None,
-        namespace: Namespace::default_namespace(),
-        scope: String::new(),
-        dimensions: BTreeMap::from([(tokens.clone(), limits)]),
-        reset_interval: None,
-        on_hard_limit: OnHardLimit::Block,
-    };
-    let budget = scene.engine.create_budget(create).await.unwrap().budget_id;
+    let budget = scene.client.new_budget("an agent").hard("tokens", 1_000).await.unwrap();
     let llm = Llm::default();
     let working = Working::new(
         &Worker::new(scene.engine.clone())

@@ -44,6 +44,19 @@ async fn a_reminder_is_written_once_and_sent_two_days_later() -> ff_sdk::Result<
 
 // [guide]
 #[tokio::test]
+async fn answers_that_get_lost_change_nothing() -> ff_sdk::Result<()> {
+    let test = TestEngine::new().task(remind).start().await;
+    test.mock_step("write", || "dear Ben");
+    test.drop_replies(0.3);
+    let run = test.submit(Remind::sample()).await?;
+    test.advance(days(2)).await;
+    assert_eq!(run.result().await?, "dear Ben");
+    Ok(())
+}
+// [end]
+
+// [guide]
+#[tokio::test]
 async fn a_crash_after_any_step_changes_nothing() {
     let told = async |test: TestEngine| {
         let run = test.submit(Remind::sample()).await.unwrap();

@@ -88,11 +88,9 @@ async fn answer(
 async fn watch(ff: &Client, run: &Run<String>) -> ff_sdk::Result<Vec<String>> {
     let mut lines = Vec::new();
     // [guide]
-    let mut frames = run.frames().await?;
+    let mut frames = run.frames().of_type("log").await?;
     while let Some(frame) = frames.next().await.transpose()? {
-        if frame.frame_type.as_str() == "log" {
-            lines.push(frame.json::<String>()?);
-        }
+        lines.push(frame.json::<String>()?);
     }
 
     let mut ends = ff.events(Events::of_execution(run.id()).ended().from_oldest()).await?;
