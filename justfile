@@ -37,12 +37,13 @@ pages:
 conformance:
     cargo test -p ff-backend -p ff-backend-sqlite -p ff-backend-valkey
 
-# Everything, and besides the binary with every feature, the interface on a Valkey cluster, more servers killed, and thousands who wait
+# Everything, and besides the binary with every feature, the interface on a Valkey cluster, more servers and workers killed, and thousands who wait
 full: test
     scripts/check-openapi 900
     cargo clippy -p ff-cli --all-features --locked -- -D warnings
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine --test valkey_faults cluster
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=20 cargo test -p ff-cli --test serve killed -- --nocapture
+    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=50 cargo test -p ff-cli --test serve paid_once -- --nocapture
     just many
 
 # Ten thousand requests that wait and twenty thousand readers at one server; prints what each of them costs

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
+use crate::once_more::once_more;
 use crate::running::between;
 
 /// Where the server is; set for the process of the clients only.
@@ -25,8 +26,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn of(server: &str) -> Self {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crowd::the_clients", "--nocapture"])
+        let mut process = once_more("crowd::the_clients")
             .env(SERVER, server)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

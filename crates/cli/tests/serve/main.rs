@@ -9,8 +9,16 @@
 
 mod crowd;
 mod killed;
+mod ledger_file;
+mod listed;
+#[path = "../../../engine/tests/valkey_faults/luck.rs"]
+mod luck;
 mod many;
+mod once_more;
+mod paid_once;
 mod running;
+mod served;
+mod used;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -27,6 +35,12 @@ fn ff(folder: &Path) -> Command {
         .env_remove("FF_STORE")
         .env_remove("FF_LISTEN");
     command
+}
+
+/// How often something is killed: as often as `FF_TEST_KILLS` says.
+fn kills(usual: usize) -> usize {
+    let told = std::env::var("FF_TEST_KILLS").ok();
+    told.map_or(usual, |told| told.parse().expect("FF_TEST_KILLS is a number"))
 }
 
 fn refused(output: &Output) -> String {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::crowd::Crowd;
 use crate::running::{Running, between};
+use crate::used::Used;
 
 /// How many there are.
 struct Numbers {
@@ -49,32 +50,9 @@ const BYTES_MAX: u64 = 64 * 1024;
 /// Calls to the store a second that are made by what runs in the background, however many wait.
 const CALLS_PER_SECOND_MAX: f64 = 5.0;
 
-/// What the server has used so far.
-struct Used {
-    memory: u64,
-    cpu: Duration,
-    calls: u64,
-}
-
-impl Used {
-    fn by(server: &Running) -> Self {
-        let about = |what: &str| std::fs::read_to_string(format!("/proc/{}/{what}", server.pid())).unwrap();
-        let status = about("status");
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        let resident: u64 = resident.split_whitespace().next().unwrap().parse().unwrap();
-        let stat = about("stat");
-        let (_, fields) = stat.rsplit_once(") ").unwrap();
-        let ticks = fields
-            .split(' ')
-            .skip(11)
-            .take(2)
-            .map(|ticks| ticks.parse::<u64>().unwrap());
-        Self {
-            memory: resident * 1024,
-            cpu: Duration::from_millis(ticks.sum::<u64>() * 10),
-            calls: gauge(server, "ff_backend_call_seconds_count"),
-        }
-    }
+/// Calls to the store so far.
+fn calls(server: &Running) -> u64 {
+    gauge(server, "ff_backend_call_seconds_count")
 }
 
 /// The sum of all rows of a metric.
@@ -129,15 +107,15 @@ fn submit(server: &Running, lane: &str) -> String {
 
 /// Looks at a server with which nothing happens, and prints what those who wait cost.
 fn expect_little(server: &Running, numbers: &Numbers, who: &str, waiting: usize, before: &Used) {
-    let mut now = Used::by(server);
-    let each = now.memory.saturating_sub(before.memory) / waiting as u64;
+    let mut now = (Used::by(server.pid()), calls(server));
+    let each = now.0.memory.saturating_sub(before.memory) / waiting as u64;
     println!("{waiting} {who}: {each} bytes each");
     assert!(each < BYTES_MAX, "{each} bytes for each of {waiting} {who}");
     // The first sweep after somebody began to wait may have it look once.
     let calls = [(); 2].map(|()| {
         std::thread::sleep(numbers.idle);
-        let began = std::mem::replace(&mut now, Used::by(server));
-        let (cpu, calls) = (now.cpu - began.cpu, now.calls - began.calls);
+        let began = std::mem::replace(&mut now, (Used::by(server.pid()), calls(server)));
+        let (cpu, calls) = (now.0.cpu - began.0.cpu, now.1 - began.1);
         println!(
             "  in {:?} without work {cpu:?} of CPU and {calls} calls to the store",
             numbers.idle
@@ -166,7 +144,7 @@ fn thousands_who_wait_have_their_places_cost_nothing_and_lose_nothing() {
 }
 
 fn polls(server: &Running, crowd: &mut Crowd, numbers: &Numbers, keys: [&str; 2]) {
-    let before = Used::by(server);
+    let before = Used::by(server.pid());
     let awaited = submit(server, "nobody");
     let (claims, ends) = (numbers.polls_per_key * 9 / 10, numbers.polls_per_key / 10);
     let wait_ms = numbers.wait_ms;
@@ -198,7 +176,7 @@ fn polls(server: &Running, crowd: &mut Crowd, numbers: &Numbers, keys: [&str; 2]
 }
 
 fn streams(server: &Running, crowd: &mut Crowd, numbers: &Numbers, [one, other]: [&str; 2]) {
-    let before = Used::by(server);
+    let before = Used::by(server.pid());
     let running = submit(server, "nobody");
     let (asked, most) = (numbers.streams_asked, numbers.streams_max);
     let output = format!("/v1/executions/{running}/stream");

@@ -1,6 +1,5 @@
 //! What the server says about one execution in the end.
 
-use ff_core::command::page::PageRequest;
 use ff_core::command::stream::{AttemptRef, ReadStream};
 use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameBound, FrameId};
@@ -13,6 +12,7 @@ use ff_core::view::{ExecutionView, GetResult};
 use ff_sdk::{Fabric, Remote};
 
 use super::held::UNITS;
+use crate::listed::whole_page;
 
 /// Everything that is kept of one execution.
 pub(crate) struct Found {
@@ -75,12 +75,4 @@ async fn read_frames(client: &Remote, attempt: AttemptRef) -> Result<Vec<(FrameI
     let number = |bytes: &[u8]| str::from_utf8(bytes).unwrap().parse().unwrap();
     let frames = page.frames.iter();
     Ok(frames.map(|frame| (frame.id, number(&frame.payload.bytes))).collect())
-}
-
-/// As much as there is.
-pub(crate) fn whole_page() -> PageRequest {
-    PageRequest {
-        cursor: None,
-        limit: Some(PAGE_MAX),
-    }
 }

@@ -20,9 +20,9 @@ use ff_core::record::{Fence, Matcher, ReasonCode, ResumeCondition};
 use serde_json::json;
 
 use super::ledger::{Ending, Ledger, Line, Run, Spent};
-use super::luck::Luck;
 use super::submitter::{ASKS, FAILS_ONCE};
 use super::worker::{LEASE_TTL, Worker};
+use crate::luck::Luck;
 
 /// What all usage is counted in.
 pub(crate) const UNITS: &str = "units";

@@ -7,10 +7,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::ledger::Ledger;
-use super::luck::Luck;
 use super::signaller::send_signals;
 use super::submitter::submit;
 use super::worker::Worker;
+use crate::luck::Luck;
 
 const SUBMITTERS: u64 = 4;
 const WORKERS: u64 = 4;

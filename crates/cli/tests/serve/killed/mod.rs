@@ -9,8 +9,6 @@ mod found;
 mod held;
 mod ledger;
 mod load;
-#[path = "../../../../engine/tests/valkey_faults/luck.rs"]
-mod luck;
 mod scene;
 mod signaller;
 mod submitter;
@@ -19,28 +17,20 @@ mod worker;
 
 use std::time::Duration;
 
-use ff_valkey_server::{Options, Standalone};
+use self::scene::Scene;
+use crate::kills;
+use crate::served::Store;
 
-use self::scene::{Scene, Store};
-
+/// How often a server is killed, unless somebody has more time.
+const KILLS: usize = 3;
 /// How often a server is told to stop.
 const STOPS: usize = 2;
 /// How long a server that is told to stop may take.
 const STOPS_WITHIN: Duration = Duration::from_secs(15);
 
-/// Three times, unless somebody has more time.
-fn kills() -> usize {
-    let told = std::env::var("FF_TEST_KILLS").ok();
-    told.map_or(3, |told| told.parse().expect("FF_TEST_KILLS is a number"))
-}
-
-async fn valkey() -> Store {
-    Store::Valkey(Standalone::start(Options::default()).await)
-}
-
 async fn kill_again_and_again(store: Store) {
     let mut scene = Scene::begin(store).await;
-    for kill in 1..=kills() {
+    for kill in 1..=kills(KILLS) {
         scene.under_load().await;
         scene.kill();
         // Now and then long enough for leases to end.
@@ -74,7 +64,7 @@ async fn a_server_on_sqlite_that_is_killed_forgets_nothing_and_does_nothing_twic
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_on_valkey_that_is_killed_forgets_nothing_and_does_nothing_twice() {
-    kill_again_and_again(valkey().await).await;
+    kill_again_and_again(Store::valkey().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,5 +74,5 @@ async fn a_server_on_sqlite_that_is_told_to_stop_ends_in_time_and_loses_nothing(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_on_valkey_that_is_told_to_stop_ends_in_time_and_loses_nothing() {
-    stop_again_and_again(valkey().await).await;
+    stop_again_and_again(Store::valkey().await).await;
 }

@@ -1,7 +1,6 @@
 //! A server that comes and goes, over a store that stays, and its clients.
 
 use std::ops::Range;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,16 +8,14 @@ use ff_core::command::budget::CreateBudget;
 use ff_core::name::Namespace;
 use ff_core::record::OnHardLimit;
 use ff_sdk::{Fabric, Remote};
-use ff_valkey_server::{Port, Standalone};
-use tempfile::TempDir;
 use tokio::task::block_in_place;
 
 use super::ledger::Ledger;
 use super::load::Load;
-use super::luck::Luck;
 use super::verdict::{Tally, Verdict};
-use crate::ff;
+use crate::luck::Luck;
 use crate::running::Running;
+use crate::served::{Place, Store};
 
 /// Answers the clients get before a server counts as loaded.
 const ANSWERS_MIN: u64 = 100;
@@ -26,12 +23,6 @@ const ANSWERS_MIN: u64 = 100;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A call that is not answered is repeated for minutes.
 const TRIES: usize = 50;
-
-/// Where everything is kept.
-pub(crate) enum Store {
-    Sqlite,
-    Valkey(Standalone),
-}
 
 /// A server, its store and its clients.
 pub(crate) struct Scene {
@@ -41,9 +32,7 @@ pub(crate) struct Scene {
     ledger: Arc<Ledger>,
     luck: Luck,
     seed: u64,
-    store: Store,
-    folder: TempDir,
-    port: Port,
+    place: Place,
     ended: usize,
 }
 
@@ -51,9 +40,8 @@ impl Scene {
     /// Starts a server on a fresh store, and lets the clients begin.
     pub(crate) async fn begin(store: Store) -> Self {
         let seed = Luck::seed();
-        let port = Port::take();
-        let folder = tempfile::tempdir().unwrap();
-        let server = start(&store, &folder, &port);
+        let place = Place::of(store);
+        let server = place.serve();
         let budget = CreateBudget {
             budget_id: None,
             namespace: Namespace::default_namespace(),
@@ -62,17 +50,15 @@ impl Scene {
             reset_interval: None,
             on_hard_limit: OnHardLimit::default(),
         };
-        let budget_id = client(&port).create_budget(budget).await.unwrap().budget_id;
+        let budget_id = client(&place).create_budget(budget).await.unwrap().budget_id;
         let ledger = Arc::new(Ledger::new(budget_id));
         Self {
             server: Some(server),
-            load: Load::start(|| client(&port), &ledger, seed),
+            load: Load::start(|| client(&place), &ledger, seed),
             ledger,
             luck: Luck::of(seed, 0),
             seed,
-            store,
-            folder,
-            port,
+            place,
             ended: 0,
         }
     }
@@ -109,7 +95,7 @@ impl Scene {
 
     /// Starts another one in its place.
     pub(crate) fn start_again(&mut self) {
-        self.server = Some(start(&self.store, &self.folder, &self.port));
+        self.server = Some(self.place.serve());
     }
 
     /// Lets everything end, and compares it with what the clients were told.
@@ -120,7 +106,7 @@ impl Scene {
     pub(crate) async fn end(mut self, how: &str) -> Tally {
         self.load.stop_submitting().await;
         let since = Instant::now();
-        let mut verdict = Verdict::new(client(&self.port), &self.ledger);
+        let mut verdict = Verdict::new(client(&self.place), &self.ledger);
         verdict.wait_for_ends().await;
         let drained_in = since.elapsed();
         self.load.stop_working().await;
@@ -138,23 +124,6 @@ impl Scene {
     }
 }
 
-fn start(store: &Store, folder: &TempDir, port: &Port) -> Running {
-    let mut command = ff(folder.path());
-    let listen = format!("127.0.0.1:{}", port.number());
-    // Every call is a line otherwise.
-    command.env("FF_LOG", "warn");
-    command.args(["serve", "--listen", &listen, "--store"]);
-    block_in_place(|| Running::start(of_store(&mut command, store)))
-}
-
-fn of_store<'c>(command: &'c mut Command, store: &Store) -> &'c mut Command {
-    match store {
-        Store::Sqlite => command.arg("sqlite:ff.db"),
-        Store::Valkey(server) => command.arg(format!("valkey://127.0.0.1:{}", server.port())),
-    }
-}
-
-fn client(port: &Port) -> Remote {
-    let url = format!("http://127.0.0.1:{}", port.number());
-    Remote::connect(url).tries(TRIES).open().unwrap()
+fn client(place: &Place) -> Remote {
+    Remote::connect(place.url()).tries(TRIES).open().unwrap()
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::ledger::Ledger;
-use super::luck::Luck;
+use crate::luck::Luck;
 
 /// Where a suspended execution waits.
 pub(crate) type Waiting = (ExecutionId, IssuedWaitpoint);

@@ -13,7 +13,7 @@ use ff_sdk::{Fabric, Remote};
 use uuid::Uuid;
 
 use super::ledger::Ledger;
-use super::luck::Luck;
+use crate::luck::Luck;
 
 /// What workers do with an execution is its kind.
 pub(crate) const PLAIN: &str = "plain";

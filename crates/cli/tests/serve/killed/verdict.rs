@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 use ff_core::fabric::On;
 use ff_core::id::ExecutionId;
 use ff_core::name::Dimension;
-use ff_core::view::{ExecutionView, ListExecutions, WaitForEnd};
+use ff_core::view::WaitForEnd;
 use ff_sdk::{Fabric, Remote};
 use futures::future::join_all;
 
 use super::account::Account;
-use super::found::{Found, whole_page};
+use super::found::Found;
 use super::held::UNITS;
 use super::ledger::Ledger;
 use super::scene::PATIENCE;
+use crate::listed::all_executions;
 
 /// Executions read at once.
 const READS: usize = 16;
@@ -103,7 +104,7 @@ impl<'a> Verdict<'a> {
     pub(crate) async fn judge(&mut self) {
         self.broken.extend(self.ledger.oddities());
         self.tally.repeated = self.ledger.repeated();
-        let views = self.views().await;
+        let views = all_executions(&self.client).await;
         let submitted: BTreeSet<ExecutionId> = self.ledger.submitted().into_iter().collect();
         let there: BTreeSet<ExecutionId> = views.iter().map(|view| view.execution_id).collect();
         for id in submitted.symmetric_difference(&there) {
@@ -125,23 +126,6 @@ impl<'a> Verdict<'a> {
             }
         }
         self.judge_budget().await;
-    }
-
-    /// Everything there is.
-    async fn views(&self) -> Vec<ExecutionView> {
-        let mut list = ListExecutions {
-            page: whole_page(),
-            ..ListExecutions::default()
-        };
-        let mut views = Vec::new();
-        loop {
-            let mut page = self.client.list_executions(list.clone()).await.unwrap();
-            views.append(&mut page.items);
-            if page.next.is_none() {
-                return views;
-            }
-            list.page.cursor = page.next;
-        }
     }
 
     /// What the attempts recorded arrives at the budget, once.

@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use super::held::{Answers, Held};
 use super::ledger::{Ledger, Line};
-use super::luck::Luck;
 use super::signaller::Waiting;
+use crate::luck::Luck;
 
 /// How long a lease lasts between renewals.
 pub(crate) const LEASE_TTL: Duration = Duration::from_secs(2);
