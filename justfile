@@ -46,7 +46,7 @@ full: test
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=50 cargo test -p ff-cli --test serve paid_once -- --nocapture
     just many
 
-# Ten thousand requests that wait and twenty thousand readers at one server; prints what each of them costs
+# Ten thousand requests that wait, twenty thousand readers at one server, and ten thousand tasks in one worker; prints what each of them costs
 many:
     FF_TEST_MANY=1 cargo test --release -p ff-cli --test serve many:: -- --nocapture
 

@@ -1,6 +1,8 @@
 //! Thousands who wait: each has its place or is told that there is none, none costs the store anything or much memory, and
 //! nothing is lost.
 
+mod worker;
+
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -19,6 +19,10 @@ impl Working {
         Self(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
     /// SIGKILL, while it is at work.
     pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();
