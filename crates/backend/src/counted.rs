@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use ff_core::time::Timestamp;
+use tokio::sync::watch;
 
 use crate::budget::{BudgetCall, BudgetReply};
 use crate::due::{Due, DuePage};
@@ -23,6 +24,7 @@ use crate::{Backend, Result};
 pub struct Counted {
     store: Arc<dyn Backend>,
     calls: AtomicU64,
+    transactions: watch::Sender<u64>,
     /// `None` where nobody asked: weighing costs more than many a call.
     bytes: Option<AtomicU64>,
 }
@@ -33,6 +35,7 @@ impl Counted {
         Self {
             store,
             calls: AtomicU64::new(0),
+            transactions: watch::Sender::new(0),
             bytes: None,
         }
     }
@@ -48,6 +51,21 @@ impl Counted {
     /// Calls so far.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Transactions that were answered so far, however many a call had.
+    pub fn transactions(&self) -> u64 {
+        *self.transactions.borrow()
+    }
+
+    /// Completes when more than so many transactions were answered.
+    pub async fn transactions_beyond(&self, count: u64) {
+        // The sender is there as long as whoever asks.
+        let _ = self
+            .transactions
+            .subscribe()
+            .wait_for(|answered| *answered > count)
+            .await;
     }
 
     /// About how many bytes of records and rows went to and fro; 0 if they are not weighed.
@@ -78,7 +96,10 @@ impl Backend for Counted {
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
         self.weigh(&batch);
-        self.count().commit(batch).await
+        let answers = self.count().commit(batch).await;
+        self.transactions
+            .send_modify(|answered| *answered += answers.len() as u64);
+        answers
     }
 
     async fn reserve(&self, ask: Reserve) -> Result<Reservation> {

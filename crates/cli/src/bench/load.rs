@@ -14,6 +14,8 @@ use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::record::Incarnation;
 use tokio::sync::Notify;
 
+use super::steps::record;
+
 /// How hard workers work.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct LoadArguments {
@@ -50,6 +52,8 @@ impl Left {
 pub(crate) enum Loop {
     /// A claim, then a call for each task that is done.
     Calls,
+    /// The same, and before a task is done it records so many steps, one call after the other.
+    Steps(usize),
     /// One call for all of it, as workers on other machines do.
     Exchange,
 }
@@ -76,7 +80,8 @@ impl Workers {
         let start = |number| {
             let (fabric, left) = (Arc::clone(fabric), Arc::clone(&left));
             match by {
-                Loop::Calls => tokio::spawn(work(fabric, number, load.batch, left)),
+                Loop::Calls => tokio::spawn(work(fabric, number, load, left, 0)),
+                Loop::Steps(steps) => tokio::spawn(work(fabric, number, load, left, steps)),
                 Loop::Exchange => tokio::spawn(exchange(fabric, number, load.batch, left)),
             }
         };
@@ -122,10 +127,11 @@ pub(crate) fn claim(number: usize, max: usize, wait_secs: u64) -> anyhow::Result
 async fn work(
     fabric: Arc<dyn Fabric>,
     number: usize,
-    batch: usize,
+    load: LoadArguments,
     left: Arc<Left>,
+    steps: usize,
 ) -> anyhow::Result<Vec<ExecutionId>> {
-    let claim = claim(number, batch, 1)?;
+    let claim = claim(number, load.batch, 1)?;
     let mut completed = Vec::new();
     loop {
         let none_left = left.none.notified();
@@ -136,13 +142,15 @@ async fn work(
             tasks = fabric.claim(claim.clone()) => tasks?,
             () = none_left => continue,
         };
-        let ends = tasks.iter().map(|task| {
+        let ends = tasks.iter().map(async |task| {
+            record(&*fabric, task, steps, load.payload).await?;
             let complete = Complete {
                 fence: Some(task.fence),
                 result: None,
                 ..Complete::default()
             };
-            fabric.complete(On::new(task.execution_id, complete))
+            fabric.complete(On::new(task.execution_id, complete)).await?;
+            anyhow::Ok(())
         });
         for ended in futures::future::join_all(ends).await {
             ended?;

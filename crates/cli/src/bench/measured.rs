@@ -1,7 +1,7 @@
 //! The store under test, and what it can tell about itself.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use ff_backend::Backend;
@@ -64,6 +64,8 @@ enum Kind {
 pub(crate) struct Usage {
     /// Calls made to the store.
     pub(crate) calls: u64,
+    /// Transactions in them.
+    pub(crate) transactions: u64,
     /// CPU time of this process.
     pub(crate) cpu: Duration,
     /// Commits of SQLite, each one sync.
@@ -79,6 +81,7 @@ impl Usage {
     pub(crate) fn since(self, before: Usage) -> Usage {
         Usage {
             calls: self.calls - before.calls,
+            transactions: self.transactions - before.transactions,
             cpu: self.cpu.saturating_sub(before.cpu),
             syncs: self.syncs.zip(before.syncs).map(|(after, before)| after - before),
             valkey_cpu: self
@@ -122,10 +125,22 @@ impl Measured {
         })
     }
 
+    /// How long the store takes to answer who asks for nothing, where it is another process.
+    pub(crate) async fn ping(&self) -> anyhow::Result<Option<Duration>> {
+        let Kind::Valkey(connection) = &self.kind else {
+            return Ok(None);
+        };
+        let mut connection = connection.clone();
+        let asked = Instant::now();
+        redis::cmd("PING").query_async::<()>(&mut connection).await?;
+        Ok(Some(asked.elapsed()))
+    }
+
     /// What was used so far.
     pub(crate) async fn usage(&self) -> anyhow::Result<Usage> {
         let own = Usage {
             calls: self.backend.calls(),
+            transactions: self.backend.transactions(),
             cpu: cpu_time().unwrap_or_default(),
             ..Usage::default()
         };

@@ -19,6 +19,7 @@ use ff_server::{Server, Settings, serve};
 use super::load::{Loop, Workers};
 use super::measured::Measured;
 use super::throughput::{Arguments, median, report, report_usage, round};
+use super::times::Times;
 use crate::say;
 
 /// Callers that wait for a result at the same time.
@@ -32,7 +33,7 @@ const WAITS: usize = 4_000;
 pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Arguments) -> anyhow::Result<()> {
     let near: Arc<dyn Fabric> = Arc::new(engine.clone());
     let client = Arc::new(Counting {
-        client: served(engine).await?,
+        client: Remote::connect(served(engine).await?).open()?,
         calls: AtomicU64::new(0),
     });
     let far: Arc<dyn Fabric> = Arc::clone(&client) as Arc<dyn Fabric>;
@@ -42,7 +43,7 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
         for (way, fabric) in [("in process", &near), ("through HTTP", &far)] {
             say::line(format_args!(" {way}"));
             let before = client.calls.load(Ordering::Relaxed);
-            let round = round(measured, fabric, Loop::Exchange, arguments).await?;
+            let round = round(measured, fabric, Loop::Exchange, arguments.amount()).await?;
             report(&round, None, arguments.tasks);
             let calls = client.calls.load(Ordering::Relaxed) - before;
             if calls > 0 {
@@ -56,16 +57,10 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
     say::line(format_args!("  median: {ratio:.1} % of the rate in process"));
     say::line(format_args!(" through HTTP, one by one, {IN_FLIGHT} in flight"));
     let (before, calls) = (measured.usage().await?, client.calls.load(Ordering::Relaxed));
-    let mut waits = waits(&client, arguments).await?;
+    let waits = waits(&client, arguments).await?;
     let calls = client.calls.load(Ordering::Relaxed) - calls + WAITS as u64;
     let used = measured.usage().await?.since(before);
-    waits.sort();
-    let at = |share: usize| waits.get(waits.len() * share / 100).copied().unwrap_or_default();
-    say::line(format_args!(
-        "  submit to result: p50 {:.2} ms, p99 {:.2} ms",
-        at(50).as_secs_f64() * 1e3,
-        at(99).as_secs_f64() * 1e3
-    ));
+    say::line(format_args!("  submit to result: {waits}"));
     report_usage(&used, WAITS);
     say_calls(calls, WAITS);
     Ok(())
@@ -90,17 +85,17 @@ impl Transport for Counting {
     }
 }
 
-/// A client of a server over `engine`.
-async fn served(engine: &Engine) -> anyhow::Result<Remote> {
+/// Where a server over `engine` is reached.
+pub(super) async fn served(engine: &Engine) -> anyhow::Result<String> {
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let server = Server::new(engine.clone(), Settings::loopback());
     tokio::spawn(async move { serve(&server, listener, None, std::future::pending()).await });
-    Ok(Remote::connect(format!("http://{address}")).open()?)
+    Ok(format!("http://{address}"))
 }
 
 /// How long each of many callers waited from its submission to the end of its task.
-async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<Vec<Duration>> {
+async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<Times> {
     let fabric: Arc<dyn Fabric> = Arc::clone(client) as Arc<dyn Fabric>;
     let workers = Workers::start(&fabric, Loop::Exchange, arguments.load, WAITS);
     let ask = || ask(client.client.clone(), WAITS / IN_FLIGHT, arguments.load.payload);
@@ -110,7 +105,7 @@ async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<
         waits.extend(caller.await??);
     }
     workers.completed().await?;
-    Ok(waits)
+    Ok(Times::of(waits))
 }
 
 async fn ask(client: Remote, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {

@@ -41,13 +41,31 @@ enum Way {
     Http,
 }
 
+/// How much is done in a round, and how hard.
+#[derive(Clone, Copy)]
+pub(super) struct Amount {
+    pub(super) tasks: usize,
+    pub(super) load: LoadArguments,
+}
+
+impl Arguments {
+    pub(super) const fn amount(&self) -> Amount {
+        Amount {
+            tasks: self.tasks,
+            load: self.load,
+        }
+    }
+}
+
 /// Tasks of a bare list for one of ours: it is so much faster that otherwise its rounds would be too short to measure.
 const RAW_TASKS: usize = 4;
 
 /// One round.
 pub(super) struct Round {
-    took: Duration,
-    used: Usage,
+    pub(super) took: Duration,
+    pub(super) used: Usage,
+    /// What was done.
+    pub(super) executions: Vec<ExecutionId>,
 }
 
 impl Round {
@@ -91,7 +109,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             None => None,
         };
-        let round = round(&measured, &fabric, Loop::Calls, arguments).await?;
+        let round = round(&measured, &fabric, Loop::Calls, arguments.amount()).await?;
         let rate = round.rate(tasks);
         rates.push(rate);
         ratios.extend(bare.map(|bare| rate / bare));
@@ -114,24 +132,27 @@ pub(super) async fn round(
     measured: &Measured,
     fabric: &Arc<dyn Fabric>,
     by: Loop,
-    arguments: &Arguments,
+    amount: Amount,
 ) -> anyhow::Result<Round> {
     let before = measured.usage().await?;
     let started = Instant::now();
-    let workers = Workers::start(fabric, by, arguments.load, arguments.tasks);
-    let submitted = submit(fabric, arguments).await?;
+    let workers = Workers::start(fabric, by, amount.load, amount.tasks);
+    let submitted = submit(fabric, amount).await?;
     let completed = workers.completed().await?;
     let took = started.elapsed();
     let used = measured.usage().await?.since(before);
     check_delivery(&submitted, &completed)?;
-    Ok(Round { took, used })
+    Ok(Round {
+        took,
+        used,
+        executions: submitted,
+    })
 }
 
-async fn submit(fabric: &Arc<dyn Fabric>, arguments: &Arguments) -> anyhow::Result<Vec<ExecutionId>> {
-    let shares = arguments.load.shares(arguments.tasks).into_iter();
-    let submitters =
-        shares.map(|share| tokio::spawn(submit_share(Arc::clone(fabric), share.len(), arguments.load.payload)));
-    let mut ids = Vec::with_capacity(arguments.tasks);
+async fn submit(fabric: &Arc<dyn Fabric>, Amount { tasks, load }: Amount) -> anyhow::Result<Vec<ExecutionId>> {
+    let shares = load.shares(tasks).into_iter();
+    let submitters = shares.map(|share| tokio::spawn(submit_share(Arc::clone(fabric), share.len(), load.payload)));
+    let mut ids = Vec::with_capacity(tasks);
     for submitter in submitters.collect::<Vec<_>>() {
         ids.extend(submitter.await??);
     }

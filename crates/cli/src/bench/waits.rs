@@ -1,0 +1,180 @@
+//! S2: suspend → signal → resumed, by a worker of the SDK that waits for work already. Then how soon a cancel reaches a handler.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ff_backend::Backend;
+use ff_backend::counted::Counted;
+use ff_core::command::signal::Delivered;
+use ff_core::record::SignalEffect;
+use ff_sdk::CallbackHandle;
+use ff_sdk::prelude::*;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+
+use super::cancels;
+use super::measured::{Measured, StoreArguments};
+use super::through::served;
+use super::times::Times;
+use super::worker::Working;
+use crate::{open, say};
+
+/// S2: how soon a handler goes on after a signal, and stops after a cancel.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Waits, one after the other
+    #[arg(long, default_value_t = 1_000)]
+    waits: usize,
+    /// Cancels, one after the other, in process and through HTTP
+    #[arg(long, default_value_t = 200)]
+    cancels: usize,
+    #[command(flatten)]
+    store: StoreArguments,
+}
+
+#[derive(Serialize, Deserialize, Task)]
+#[task(kind = "bench.wait", output = u64)]
+struct Wait {}
+
+/// What the handler tells.
+enum Told {
+    /// It is about to wait.
+    Waits(Moment, CallbackHandle),
+    /// What it waited for has come.
+    GoesOn(Moment),
+}
+
+/// A moment, and what the store had been asked by then.
+struct Moment {
+    at: Instant,
+    calls: u64,
+    transactions: u64,
+}
+
+/// Where the handler tells things.
+#[derive(Clone)]
+struct Teller {
+    told: mpsc::UnboundedSender<Told>,
+    store: Arc<Counted>,
+}
+
+impl Teller {
+    /// Whoever measures may have given up.
+    fn tell(&self, what: Told) {
+        let _ = self.told.send(what);
+    }
+
+    fn now(&self) -> Moment {
+        Moment {
+            at: Instant::now(),
+            calls: self.store.calls(),
+            transactions: self.store.transactions(),
+        }
+    }
+}
+
+async fn wait(_: Input<Wait>, State(teller): State<Teller>, ctx: Ctx) -> Result<u64, TaskError> {
+    let callback = ctx.callback("go").await?;
+    // Started again after the wait, there is nothing to hand out any more.
+    if let Ok(handle) = callback.handle() {
+        teller.tell(Told::Waits(teller.now(), handle.clone()));
+    }
+    let value = callback.wait::<u64>().await?;
+    teller.tell(Told::GoesOn(teller.now()));
+    Ok(value)
+}
+
+/// What was measured.
+#[derive(Default)]
+struct Cycles {
+    signals: Vec<Duration>,
+    whole: Vec<Duration>,
+    pings: Vec<Duration>,
+    calls_to_suspend: u64,
+    calls_to_resume: u64,
+}
+
+/// Runs the scenario and prints its figures.
+pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let measured = Measured::open(&arguments.store).await?;
+    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+    let near = Client::local(engine.clone());
+    say::line(format_args!(
+        "S2 on {}: {} waits, {} cancels, one after the other",
+        measured.name, arguments.waits, arguments.cancels
+    ));
+    let cycles = cycles(&measured, &near, arguments.waits).await?;
+    report(cycles);
+    let far = Client::connect(served(&engine).await?).open()?;
+    for (way, client) in [("in process", &near), ("through HTTP", &far)] {
+        let times = cancels::run(client, arguments.cancels).await?;
+        say::line(format_args!("  cancel → handler told, {way}: {times}"));
+    }
+    engine.stop().await;
+    Ok(())
+}
+
+async fn cycles(measured: &Measured, client: &Client, count: usize) -> anyhow::Result<Cycles> {
+    let (told, mut heard) = mpsc::unbounded_channel();
+    let teller = Teller {
+        told,
+        store: Arc::clone(&measured.backend),
+    };
+    let working = Working::start(Worker::new(client.clone()).state(teller).task(wait).build()?);
+    let mut cycles = Cycles::default();
+    for number in 0..count {
+        cycle(measured, client, &mut heard, (number as u64, &mut cycles)).await?;
+        cycles.pings.extend(measured.ping().await?);
+    }
+    working.end().await?;
+    Ok(cycles)
+}
+
+async fn cycle(
+    measured: &Measured,
+    client: &Client,
+    heard: &mut mpsc::UnboundedReceiver<Told>,
+    (number, cycles): (u64, &mut Cycles),
+) -> anyhow::Result<()> {
+    let run = client.submit(Wait {}).await?;
+    let Some(Told::Waits(before, callback)) = heard.recv().await else {
+        anyhow::bail!("the handler did not come to its wait");
+    };
+    // Asking whether it is suspended would be calls of its own: the next transaction is its suspension.
+    measured.backend.transactions_beyond(before.transactions).await;
+    let (sent, calls) = (Instant::now(), measured.backend.calls());
+    let delivered = client.signal(&callback, "go", &number).await?;
+    let Some(Told::GoesOn(after)) = heard.recv().await else {
+        anyhow::bail!("the handler did not go on");
+    };
+    let value = run.result().await?;
+    anyhow::ensure!(value == number, "a handler was brought {value} instead of {number}");
+    let resumed =
+        matches!(delivered, Delivered::Accepted { effect, .. } if effect == SignalEffect::ResumeConditionSatisfied);
+    anyhow::ensure!(resumed, "a signal came before its wait: {delivered:?}");
+    cycles.signals.push(after.at - sent);
+    cycles.whole.push(after.at - before.at);
+    cycles.calls_to_suspend += calls - before.calls;
+    cycles.calls_to_resume += after.calls - calls;
+    Ok(())
+}
+
+fn report(cycles: Cycles) {
+    let each = |calls: u64| calls as f64 / cycles.signals.len() as f64;
+    let (suspend, resume) = (each(cycles.calls_to_suspend), each(cycles.calls_to_resume));
+    let (signals, whole) = (Times::of(cycles.signals), Times::of(cycles.whole));
+    say::line(format_args!("  signal → handler goes on: {signals}"));
+    say::line(format_args!("  suspend → signal → handler goes on: {whole}"));
+    say::line(format_args!(
+        "    {suspend:.2} store calls to suspend, {resume:.2} to go on"
+    ));
+    if !cycles.pings.is_empty() {
+        let pings = Times::of(cycles.pings);
+        let trips = |times: &Times| times.at(50).as_secs_f64() / pings.at(50).as_secs_f64();
+        say::line(format_args!(
+            "    as many PINGs ({pings}) as in p50: {:.1}, and {:.1} for the whole",
+            trips(&signals),
+            trips(&whole)
+        ));
+    }
+}
