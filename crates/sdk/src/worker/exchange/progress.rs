@@ -42,7 +42,6 @@ impl Loop {
     pub(super) fn noted(&mut self, number: u64, note: ProgressNote, answer: Result<()>) {
         self.notes_under_way -= 1;
         let Some(held) = self.held.get_mut(&number) else { return };
-        held.is_reporting = false;
         match answer {
             Ok(()) => held.backoff.reset(),
             Err(refusal) if refusal.code.retryable() => {
@@ -55,6 +54,7 @@ impl Loop {
                 held.note_refusal(&refusal);
             }
         }
+        held.has_reported();
         self.talkative.push_back(number);
     }
 }

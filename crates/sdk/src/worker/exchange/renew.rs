@@ -140,7 +140,7 @@ impl Held {
         (is_kept && !self.is_over && !self.is_renewing).then_some(self.renew_at)
     }
 
-    /// Whether it is to be renewed: a third of its time has passed, or there is doubt about it.
+    /// Whether it is to be renewed: a third of its time has passed.
     fn renewal_is_due(&self, now: Instant) -> bool {
         self.renewal_moment().is_some_and(|at| at <= now)
     }
@@ -170,6 +170,14 @@ impl Held {
             true => self.ended_by_others = Some(stop),
             false if self.is_over => {}
             false => self.lose(stop),
+        }
+    }
+
+    /// What was on its way is answered.
+    pub(super) fn has_reported(&mut self) {
+        self.is_reporting = false;
+        if let Some(stop) = self.ended_by_others.take() {
+            self.ended_by_others(stop);
         }
     }
 

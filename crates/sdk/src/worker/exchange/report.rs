@@ -164,7 +164,6 @@ impl Loop {
     fn answered(&mut self, part: Part, answers: Answers, times: (Instant, Timestamp)) {
         let number = part.number;
         let Some(held) = self.held.get_mut(&number) else { return };
-        held.is_reporting = false;
         held.quiet_until = None;
         let mut try_again = Vec::new();
         if let Some(answer) = answers.steps {
@@ -186,9 +185,7 @@ impl Loop {
                 }
             }
         }
-        if let Some(stop) = held.ended_by_others.take().filter(|_| !held.is_over) {
-            held.lose(stop);
-        }
+        held.has_reported();
         if try_again.is_empty() {
             held.backoff.reset();
         } else {
