@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::super::attempt;
+use super::super::clock::left;
 use super::held::Held;
 use super::{Done, Loop, Parked, TookOrNot, in_time};
 use crate::duration::millis;
@@ -137,7 +138,8 @@ impl Loop {
         self.shared.clock.heard(task.now);
         self.last_number += 1;
         let number = self.last_number;
-        self.held.insert(number, Held::new(&task));
+        let left = left(task.expires_at, task.now);
+        self.held.insert(number, Held::new(task.execution_id, task.fence, left));
         self.waiting.push_back((number, task));
         self.start_what_waits();
     }

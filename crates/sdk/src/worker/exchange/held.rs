@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use ff_core::command::claim::{Finish, FinishedOutcome, Task};
+use ff_core::command::claim::{Finish, FinishedOutcome};
 use ff_core::command::lease::Renew;
 use ff_core::command::steps::{RecordedSteps, StepReport};
 use ff_core::fabric::On;
@@ -16,7 +16,6 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::super::backoff::Backoff;
-use super::super::clock::left;
 use super::super::lease::{Answer, Doing, Lease, Said, over};
 use super::super::output::OutputRoom;
 use super::gathering::{Output, Progress};
@@ -62,12 +61,12 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// A lease that just came.
-    pub(super) fn new(task: &Task) -> Self {
+    /// A lease that just came, and lasts so long.
+    pub(super) fn new(execution_id: ExecutionId, fence: Fence, left: Duration) -> Self {
         let now = Instant::now();
         let mut held = Self {
-            execution_id: task.execution_id,
-            fence: task.fence,
+            execution_id,
+            fence,
             ends_at: now,
             renew_at: now,
             is_renewing: false,
@@ -87,7 +86,7 @@ impl Held {
             is_gone: false,
             running: None,
         };
-        held.lasts(now, left(task.expires_at, task.now));
+        held.lasts(now, left);
         held
     }
 

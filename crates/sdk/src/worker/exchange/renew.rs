@@ -204,30 +204,21 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::command::claim::{Finish, Task};
+    use ff_core::command::claim::Finish;
     use ff_core::command::lease::Release;
-    use serde_json::{from_value, json};
+    use ff_core::record::Fence;
     use tokio::sync::oneshot;
 
     use super::*;
 
     fn held() -> Held {
-        let task: Task = from_value(json!({
-            "execution_id": "fp:1:01999999-0000-7000-8000-000000000001",
-            "namespace": "default",
-            "lane_id": "default",
-            "execution_kind": "hello",
-            "input": null,
-            "attempt_index": 0,
-            "attempt_kind": "initial",
-            "lease_id": "01999999-0000-4000-8000-000000000001",
-            "lease_epoch": 1,
-            "attempt_id": "01999999-0000-7000-8000-000000000002",
-            "expires_at": 30_000,
-            "server_time": 0,
-        }))
-        .unwrap();
-        Held::new(&task)
+        let fence = Fence {
+            lease_id: "01999999-0000-4000-8000-000000000001".parse().unwrap(),
+            lease_epoch: 1,
+            attempt_id: "01999999-0000-7000-8000-000000000002".parse().unwrap(),
+        };
+        let id = "fp:1:01999999-0000-7000-8000-000000000001".parse().unwrap();
+        Held::new(id, fence, Duration::from_secs(30))
     }
 
     #[test]
