@@ -62,7 +62,7 @@ const RAW_TASKS: usize = 4;
 
 /// One round.
 pub(super) struct Round {
-    pub(super) took: Duration,
+    took: Duration,
     pub(super) used: Usage,
     /// What was done.
     pub(super) executions: Vec<ExecutionId>,

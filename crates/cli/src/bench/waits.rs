@@ -115,48 +115,61 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 async fn cycles(measured: &Measured, client: &Client, count: usize) -> anyhow::Result<Cycles> {
-    let (told, mut heard) = mpsc::unbounded_channel();
+    let (told, heard) = mpsc::unbounded_channel();
     let teller = Teller {
         told,
         store: Arc::clone(&measured.backend),
     };
     let working = Working::start(Worker::new(client.clone()).state(teller).task(wait).build()?);
-    let mut cycles = Cycles::default();
-    for number in 0..count {
-        cycle(measured, client, &mut heard, (number as u64, &mut cycles)).await?;
-        cycles.pings.extend(measured.ping().await?);
+    let mut sender = Sender {
+        measured,
+        client,
+        heard,
+        cycles: Cycles::default(),
+    };
+    for number in 0..count as u64 {
+        sender.cycle(number).await?;
     }
     working.end().await?;
-    Ok(cycles)
+    Ok(sender.cycles)
 }
 
-async fn cycle(
-    measured: &Measured,
-    client: &Client,
-    heard: &mut mpsc::UnboundedReceiver<Told>,
-    (number, cycles): (u64, &mut Cycles),
-) -> anyhow::Result<()> {
-    let run = client.submit(Wait {}).await?;
-    let Some(Told::Waits(before, callback)) = heard.recv().await else {
-        anyhow::bail!("the handler did not come to its wait");
-    };
-    // Asking whether it is suspended would be calls of its own: the next transaction is its suspension.
-    measured.backend.transactions_beyond(before.transactions).await;
-    let (sent, calls) = (Instant::now(), measured.backend.calls());
-    let delivered = client.signal(&callback, "go", &number).await?;
-    let Some(Told::GoesOn(after)) = heard.recv().await else {
-        anyhow::bail!("the handler did not go on");
-    };
-    let value = run.result().await?;
-    anyhow::ensure!(value == number, "a handler was brought {value} instead of {number}");
-    let resumed =
-        matches!(delivered, Delivered::Accepted { effect, .. } if effect == SignalEffect::ResumeConditionSatisfied);
-    anyhow::ensure!(resumed, "a signal came before its wait: {delivered:?}");
-    cycles.signals.push(after.at - sent);
-    cycles.whole.push(after.at - before.at);
-    cycles.calls_to_suspend += calls - before.calls;
-    cycles.calls_to_resume += after.calls - calls;
-    Ok(())
+/// Sends each handler what it waits for.
+struct Sender<'a> {
+    measured: &'a Measured,
+    client: &'a Client,
+    heard: mpsc::UnboundedReceiver<Told>,
+    cycles: Cycles,
+}
+
+impl Sender<'_> {
+    async fn cycle(&mut self, number: u64) -> anyhow::Result<()> {
+        let store = &self.measured.backend;
+        let run = self.client.submit(Wait {}).await?;
+        let Some(Told::Waits(before, callback)) = self.heard.recv().await else {
+            anyhow::bail!("the handler did not come to its wait");
+        };
+        // Asking whether it is suspended would be calls of its own: the next transaction is its suspension.
+        store.transactions_beyond(before.transactions).await;
+        let (sent, calls) = (Instant::now(), store.calls());
+        let delivered = self.client.signal(&callback, "go", &number).await?;
+        let Some(Told::GoesOn(after)) = self.heard.recv().await else {
+            anyhow::bail!("the handler did not go on");
+        };
+        let value = run.result().await?;
+        anyhow::ensure!(value == number, "a handler was brought {value} instead of {number}");
+        anyhow::ensure!(resumes(delivered), "a signal came before its wait: {delivered:?}");
+        self.cycles.signals.push(after.at - sent);
+        self.cycles.whole.push(after.at - before.at);
+        self.cycles.calls_to_suspend += calls - before.calls;
+        self.cycles.calls_to_resume += after.calls - calls;
+        self.cycles.pings.extend(self.measured.ping().await?);
+        Ok(())
+    }
+}
+
+fn resumes(delivered: Delivered) -> bool {
+    matches!(delivered, Delivered::Accepted { effect, .. } if effect == SignalEffect::ResumeConditionSatisfied)
 }
 
 fn report(cycles: Cycles) {
