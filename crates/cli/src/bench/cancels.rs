@@ -1,6 +1,6 @@
 //! How soon a handler is told that its execution was cancelled, by the process where its worker's exchange waits.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ff_sdk::Stop;
 use ff_sdk::prelude::*;
@@ -9,9 +9,6 @@ use tokio::sync::mpsc;
 
 use super::times::Times;
 use super::worker::Working;
-
-/// Until the worker, which was handed the task by an exchange, waits in the next one.
-const PARKED: Duration = Duration::from_millis(20);
 
 #[derive(Serialize, Deserialize, Task)]
 #[task(kind = "bench.cancel", output = ())]
@@ -36,14 +33,15 @@ async fn endless(_: Input<Endless>, State(teller): State<Teller>, ctx: Ctx) -> R
 /// Cancels so many executions, each while its handler runs; how long it took until each handler knew.
 pub(super) async fn run(client: &Client, count: usize) -> anyhow::Result<Times> {
     let (teller, mut heard) = mpsc::unbounded_channel::<Told>();
-    let working = Working::start(Worker::new(client.clone()).state(teller).task(endless).build()?);
+    // Without room for another task: a worker that has some waits in an exchange anyway.
+    let worker = Worker::new(client.clone()).concurrency(1).state(teller);
+    let working = Working::start(worker.task(endless).build()?);
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let run = client.submit(Endless {}).await?;
         let Some(Told::Runs) = heard.recv().await else {
             anyhow::bail!("the handler did not begin");
         };
-        tokio::time::sleep(PARKED).await;
         let asked = Instant::now();
         run.cancel("measured").await?;
         let Some(Told::Stops(at, stop)) = heard.recv().await else {
