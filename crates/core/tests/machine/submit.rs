@@ -637,3 +637,11 @@ fn a_submission_carries_the_trace_it_came_in() {
     };
     assert_eq!(tags_of(&full, &first).tags.len(), TAGS_MAX);
 }
+
+#[test]
+fn what_records_no_step_stores_no_byte_for_steps() {
+    let stored = serde_json::to_value(created(&plain())).unwrap();
+    let fields: Vec<&String> = stored.as_object().unwrap().keys().collect();
+    let of_steps = |field: &&&String| field.contains("step") || field.contains("journal");
+    assert_eq!(fields.iter().filter(of_steps).count(), 0, "{fields:?}");
+}
