@@ -12,7 +12,7 @@ use crate::json;
 use crate::task::Task;
 use crate::task_error::TaskError;
 
-/// An async function that runs a task: its first argument is [`Input`], which says what task that is.
+/// An async function that runs a task: its first argument is [`Input`](super::Input), which says what task that is.
 ///
 /// ```
 /// use ff_sdk::{Ctx, Handler, Input, Task, TaskError, TaskLimits};
