@@ -14,6 +14,7 @@ pub mod counted;
 pub mod due;
 pub mod frames;
 pub mod hint;
+pub mod ledger;
 pub mod load;
 pub mod memory;
 pub mod query;

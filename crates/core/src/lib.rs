@@ -14,6 +14,7 @@ pub mod frame;
 pub mod hex;
 pub mod id;
 pub mod keyring;
+pub mod ledger;
 pub mod limits;
 pub mod machine;
 pub mod name;

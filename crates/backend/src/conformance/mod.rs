@@ -28,6 +28,7 @@ mod generations;
 mod guards;
 mod hints;
 mod later;
+pub mod ledger;
 mod list;
 mod load;
 mod model;

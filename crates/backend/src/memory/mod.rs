@@ -10,7 +10,7 @@
 //! | `index` | a record is written together with its index entries, and only here |
 //! | `queues`, `agenda`, `catalog` | the indexes: what is eligible, what is due, what is listed |
 //! | `load`, `reserve`, `due`, `list` | the questions |
-//! | `feed`, `frames`, `settings`, `budget`, `quota` | what is kept beside records |
+//! | `feed`, `frames`, `settings`, `budget`, `quota`, `ledger` | what is kept beside records |
 //! | `hints` | wake-ups |
 //! | `flaw` | deliberately wrong variants, for the tests of the conformance suite |
 
@@ -25,6 +25,7 @@ mod frames;
 mod groups;
 mod hints;
 mod index;
+mod ledger;
 mod list;
 mod load;
 mod queues;
@@ -36,6 +37,7 @@ mod store;
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use ff_core::ledger::LedgerCall;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::{Duration, Timestamp};
 
@@ -44,6 +46,7 @@ use crate::budget::{BudgetCall, BudgetReply};
 use crate::due::{Due, DuePage};
 use crate::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use crate::hint::HintStream;
+use crate::ledger::{Ledger, LedgerReply};
 use crate::load::{Load, Snapshot};
 use crate::query::{Page, Query};
 use crate::quota::{QuotaCall, QuotaReply};
@@ -182,3 +185,11 @@ impl Backend for MemoryBackend {
 
 #[cfg(test)]
 mod tests;
+
+#[async_trait]
+impl Ledger for MemoryBackend {
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        let mut store = self.lock();
+        calls.iter().map(|call| Ok(store.ledger(call))).collect()
+    }
+}

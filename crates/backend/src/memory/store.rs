@@ -17,6 +17,7 @@ use super::feed::{Feed, History};
 use super::flaw::Flaw;
 use super::frames::Stream;
 use super::groups::Groups;
+use super::ledger::Accounts;
 use super::queues::Queues;
 use super::settings::SettingsTable;
 use crate::hint::{Hint, HintBoard};
@@ -43,6 +44,7 @@ pub(super) struct Store {
     pub(super) budgets: BTreeMap<BudgetId, Budget>,
     pub(super) usage_seen: UsageSeen,
     pub(super) quotas: BTreeMap<QuotaPolicyId, Quota>,
+    pub(super) accounts: Accounts,
     pub(super) settings: SettingsTable,
     pub(super) hints: HintBoard,
     /// Nudges ever made; each one's number is its stamp.
@@ -95,6 +97,7 @@ impl Store {
             budgets: BTreeMap::new(),
             usage_seen: UsageSeen::default(),
             quotas: BTreeMap::new(),
+            accounts: Accounts::default(),
             settings: SettingsTable::default(),
             hints: HintBoard::default(),
             nudges_made: 0,

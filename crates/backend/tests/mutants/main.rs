@@ -1,5 +1,6 @@
 //! The suite notices every promise that is broken: each dishonest store fails at least one case.
 
+mod ledger;
 mod liar;
 mod store;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_backend::Backend;
-use ff_backend::conformance::Harness;
+use ff_backend::conformance::{Harness, ledger};
 use ff_backend::memory::MemoryBackend;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::{Duration, Timestamp};
@@ -44,3 +44,9 @@ async fn memory() -> MemoryHarness {
 }
 
 ff_backend::conformance_suite!(memory);
+
+#[tokio::test]
+async fn its_ledger_counts_as_integers_do() {
+    let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
+    ledger::random_calls_answer_what_integers_say(&store, &|by| store.advance(by)).await;
+}

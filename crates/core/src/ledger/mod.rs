@@ -1,0 +1,34 @@
+//! Accounts: integers and moments that limit others. A store keeps them and knows no rule; what the numbers mean, which
+//! bounds they have and what follows from an answer is said by [`crate::machine`].
+//!
+//! A number of an account is a [`Meter`]: what is *used* and what is *held*. What is held belongs to a grant and goes with it;
+//! what is used stays until it is taken back or the account starts again.
+//!
+//! | call | what it does |
+//! |---|---|
+//! | [`Take`] | the first tier of entries that fits is taken whole, under a grant; else nothing |
+//! | [`Draw`] | uses something, whatever the bounds say, and counts who has passed a limit |
+//! | [`Give`] | a grant ends: what it holds is free again |
+//! | [`Amend`] | the definition and single numbers, compared with what the caller has read |
+//! | [`Read`], [`ReadHolds`] | look |
+//!
+//! Two numbers tell that something else changed. The *revision* moves with the definition: `Take` and `Draw` name the one
+//! they were computed from and are refused under another. The *version* moves with every `Amend`, which compares it. `Take`,
+//! `Draw` and `Give` move neither, so that no traffic starves an `Amend` and no `Amend` of a number sends callers back.
+//!
+//! The *generation* moves whenever something that waits may fit now: with a `Give` that gave something, a redefinition and a
+//! restart. A *mark* says that work waits in a partition, and stands with the generation it was made in. Whoever marked
+//! before a release began sees another generation afterwards; so nobody's work is forgotten.
+
+mod account;
+mod answer;
+mod call;
+mod meter;
+
+pub use account::{AccountKey, AccountView, Due, Hold, LastWatch, PlacesSeen, Took};
+pub use answer::{LedgerAnswer, Seen};
+pub use call::{
+    Amend, Bound, Draw, Entry, Expected, Floor, Give, Identity, LedgerCall, Mark, Move, Moved, Number, PlaceEntry,
+    Read, ReadHolds, ReadMeters, Take, TakeKind, Use, Watch,
+};
+pub use meter::{Meter, NUMBER_MAX, Numbers, sum};
