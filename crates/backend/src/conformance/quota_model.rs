@@ -36,7 +36,7 @@ pub(super) async fn random_calls_answer_what_the_rules_say(store: &Store<'_>) {
     }
 }
 
-fn answer(model: &mut Option<Quota>, asked: &QuotaCall, now: Timestamp) -> Result<QuotaAnswer, Rejection> {
+pub(super) fn answer(model: &mut Option<Quota>, asked: &QuotaCall, now: Timestamp) -> Result<QuotaAnswer, Rejection> {
     if let QuotaCall::Create {
         quota_policy_id,
         command,
@@ -76,7 +76,7 @@ fn quietly(model: &mut Quota, asked: &QuotaCall) -> QuotaAnswer {
     QuotaAnswer::Done
 }
 
-fn random_call(model: Option<&Quota>, quota_policy_id: QuotaPolicyId, random: &mut Random) -> QuotaCall {
+pub(super) fn random_call(model: Option<&Quota>, quota_policy_id: QuotaPolicyId, random: &mut Random) -> QuotaCall {
     let partition = Partition::flow(u16::try_from(random.below(3)).unwrap_or(0));
     let round = model
         .map_or(0, |quota| quota.policy.generation)

@@ -2,9 +2,12 @@
 
 mod ask;
 mod model;
+mod quotas;
 
 use ff_core::ledger::{AccountKey, LedgerAnswer, LedgerCall, Numbers, Read, ReadHolds, ReadMeters};
 use ff_core::time::Duration;
+
+pub use self::quotas::quotas_over_accounts_answer_what_the_rules_say;
 
 use self::ask::Asker;
 use self::model::Model;

@@ -1,6 +1,7 @@
 //! Quota policies. Every function is one atomic step of a store: it changes the quota it is given, or refuses and changes
 //! nothing. Stores that count in a language of their own are compared with it.
 
+pub mod account;
 mod admit;
 mod define;
 mod due;
