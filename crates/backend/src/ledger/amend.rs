@@ -1,9 +1,9 @@
 //! Amend: the definition and single numbers, compared with what the caller has read.
 
-use ff_core::ledger::{AccountKey, Amend, Expected, LedgerAnswer, Meter, Move, Moved, Numbers, sum};
+use ff_core::ledger::{AccountKey, AccountView, Amend, Expected, Head, LedgerAnswer, Meter, Move, Moved, Numbers, sum};
 
-use super::books::{Books, Head};
-use super::look::{LOOK_WITHIN, change_head, change_meter, mark, view};
+use super::books::Books;
+use super::look::{LOOK_WITHIN, change_head, change_meter, mark};
 
 pub(super) fn amend<B: Books>(books: &mut B, amend: &Amend) -> Result<LedgerAnswer, B::Error> {
     let account = amend.account;
@@ -15,7 +15,7 @@ pub(super) fn amend<B: Books>(books: &mut B, amend: &Amend) -> Result<LedgerAnsw
         _ => false,
     };
     if !is_expected {
-        let found = found.map(|head| Box::new(view(account, head)));
+        let found = found.map(|head| Box::new(AccountView::bare(account, head)));
         return Ok(LedgerAnswer::Differs(found));
     }
     let head = amended(found, amend);

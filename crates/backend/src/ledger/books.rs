@@ -3,30 +3,9 @@
 use std::collections::BTreeMap;
 
 use ff_core::id::{EffectId, GrantId};
-use ff_core::ledger::{AccountKey, Due, Hold, Identity, LastWatch, Meter, Numbers, ReadHolds};
+use ff_core::ledger::{AccountKey, Head, Hold, Identity, Meter, Numbers, ReadHolds};
 use ff_core::record::UsageIdentity;
 use ff_core::time::{Duration, Timestamp};
-
-/// What is kept of an account besides its numbers, holds and places.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Head {
-    /// Moves with every `Amend`.
-    pub version: u64,
-    /// Moves with every redefinition.
-    pub revision: u64,
-    /// What it is.
-    pub body: String,
-    /// From then on its numbers mean something else.
-    pub stale_at: Option<Timestamp>,
-    /// When the pump looks at it.
-    pub due: Due,
-    /// Moves whenever something that waits may fit.
-    pub generation: i64,
-    /// Marks that stand.
-    pub marks: u64,
-    /// The last limit that was passed.
-    pub last: Option<LastWatch>,
-}
 
 /// Accounts under one lock: everything a call reads and writes. No call but one that reads all numbers reads a whole account.
 pub trait Books {

@@ -101,7 +101,7 @@ fn count<B: Books>(books: &mut B, draw: &Draw, at: usize) -> Result<(), B::Error
                     limit,
                     at: now,
                 });
-                head.look_at(now);
+                head.due.bring_forward(now);
             });
         }
     }

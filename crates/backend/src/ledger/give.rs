@@ -48,7 +48,7 @@ pub(super) fn give<B: Books>(books: &mut B, give: &Give) -> Result<LedgerAnswer,
         change_head(books, account, |head| {
             head.generation = sum(head.generation, 1);
             if head.marks > 0 {
-                head.look_at(now);
+                head.due.bring_forward(now);
             }
         })?;
     }

@@ -1,9 +1,9 @@
 //! Reading, and what every call looks at first.
 
-use ff_core::ledger::{AccountKey, AccountView, LedgerAnswer, Meter, Numbers, PlacesSeen, Read, ReadMeters};
+use ff_core::ledger::{AccountKey, AccountView, Head, LedgerAnswer, Meter, Numbers, PlacesSeen, Read, ReadMeters};
 use ff_core::time::{Duration, Timestamp};
 
-use super::books::{Books, Head};
+use super::books::Books;
 
 /// How soon the pump looks at an account where somebody waits and nobody knows from when on there is room.
 pub(super) const LOOK_WITHIN: Duration = Duration::from_secs(1);
@@ -13,7 +13,7 @@ pub(super) fn read<B: Books>(books: &mut B, read: &Read) -> Result<LedgerAnswer,
     let Some(head) = books.head(account)? else {
         return Ok(LedgerAnswer::Absent(account));
     };
-    let mut view = view(account, head);
+    let mut view = AccountView::bare(account, head);
     match &read.meters {
         ReadMeters::All => view.meters = books.all_meters(account)?,
         ReadMeters::Only(meters) => {
@@ -44,22 +44,6 @@ pub(super) fn places<B: Books>(
     })
 }
 
-/// An account without its numbers.
-pub(super) fn view(account: AccountKey, head: Head) -> AccountView {
-    AccountView {
-        account,
-        version: head.version,
-        revision: head.revision,
-        body: head.body,
-        stale_at: head.stale_at,
-        due: head.due,
-        generation: head.generation,
-        meters: Default::default(),
-        places: Vec::new(),
-        last: head.last,
-    }
-}
-
 /// Why nothing is taken or drawn on this path; `None`: nothing is in the way.
 pub(super) fn obstacle<B: Books>(books: &mut B, path: &[(AccountKey, u64)]) -> Result<Option<LedgerAnswer>, B::Error> {
     let now = books.now();
@@ -68,7 +52,9 @@ pub(super) fn obstacle<B: Books>(books: &mut B, path: &[(AccountKey, u64)]) -> R
             return Ok(Some(LedgerAnswer::Absent(*account)));
         };
         if head.revision != *revision {
-            return Ok(Some(LedgerAnswer::OtherRevision(Box::new(view(*account, head)))));
+            return Ok(Some(LedgerAnswer::OtherRevision(Box::new(AccountView::bare(
+                *account, head,
+            )))));
         }
         if head.stale_at.is_some_and(|at| at.has_come(now)) {
             return Ok(Some(LedgerAnswer::Stale(*account)));
@@ -121,14 +107,6 @@ pub(super) fn mark<B: Books>(
     books.put_meter(account, meter, Some(numbers))?;
     change_head(books, account, |head| {
         head.marks += u64::from(before.is_none());
-        head.look_at(look_at);
+        head.due.bring_forward(look_at);
     })
-}
-
-impl Head {
-    /// The pump looks at it then at the latest.
-    pub(super) fn look_at(&mut self, at: Timestamp) {
-        self.due.at = Some(self.due.at.map_or(at, |before| before.min(at)));
-        self.due.stamp += 1;
-    }
 }

@@ -10,7 +10,7 @@ mod give;
 mod look;
 mod take;
 
-pub use books::{Books, Head};
+pub use books::Books;
 
 use async_trait::async_trait;
 use ff_core::ledger::{LedgerAnswer, LedgerCall};

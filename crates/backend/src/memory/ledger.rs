@@ -5,13 +5,13 @@ use std::convert::Infallible;
 use std::ops::Bound;
 
 use ff_core::id::{EffectId, GrantId};
-use ff_core::ledger::{AccountKey, Hold, Identity, LedgerCall, Meter, Numbers, ReadHolds};
+use ff_core::ledger::{AccountKey, Head, Hold, Identity, LedgerCall, Meter, Numbers, ReadHolds};
 use ff_core::limits::PAGE_MAX;
 use ff_core::record::UsageIdentity;
 use ff_core::time::{Duration, Timestamp};
 
 use super::store::Store;
-use crate::ledger::{Books, Head, LedgerReply, apply};
+use crate::ledger::{Books, LedgerReply, apply};
 
 /// All accounts.
 #[derive(Clone, Default)]

@@ -131,7 +131,7 @@ impl Lying {
             places: Vec::new(),
         };
         match self.honest(LedgerCall::Read(read)).await.answer {
-            LedgerAnswer::Account(view) => Some(view.due.stamp),
+            LedgerAnswer::Account(view) => Some(view.head.due.stamp),
             _ => None,
         }
     }

@@ -41,6 +41,17 @@ impl fmt::Display for AccountKey {
 pub struct AccountView {
     /// Which one.
     pub account: AccountKey,
+    /// What it is.
+    pub head: Head,
+    /// The numbers that were asked for; one that is not there shows 0.
+    pub meters: BTreeMap<Meter, Numbers>,
+    /// The places that were asked about, in that order.
+    pub places: Vec<PlacesSeen>,
+}
+
+/// What an account is besides its numbers, holds and places.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Head {
     /// Moves with every `Amend`.
     pub version: u64,
     /// Moves with every redefinition.
@@ -53,12 +64,22 @@ pub struct AccountView {
     pub due: Due,
     /// Moves whenever something that waits may fit.
     pub generation: i64,
-    /// The numbers that were asked for; one that is not there shows 0.
-    pub meters: BTreeMap<Meter, Numbers>,
-    /// The places that were asked about, in that order.
-    pub places: Vec<PlacesSeen>,
+    /// Marks that stand.
+    pub marks: u64,
     /// The last limit that was passed.
     pub last: Option<LastWatch>,
+}
+
+impl AccountView {
+    /// An account without its numbers.
+    pub fn bare(account: AccountKey, head: Head) -> Self {
+        Self {
+            account,
+            head,
+            meters: BTreeMap::new(),
+            places: Vec::new(),
+        }
+    }
 }
 
 /// When the pump looks at an account.
@@ -68,6 +89,14 @@ pub struct Due {
     pub at: Option<Timestamp>,
     /// Moves whenever the moment is brought forward: who read an older one does not put it off.
     pub stamp: u64,
+}
+
+impl Due {
+    /// The pump looks at it then at the latest.
+    pub fn bring_forward(&mut self, to: Timestamp) {
+        self.at = Some(self.at.map_or(to, |before| before.min(to)));
+        self.stamp += 1;
+    }
 }
 
 /// Places of a window.

@@ -25,7 +25,7 @@ mod answer;
 mod call;
 mod meter;
 
-pub use account::{AccountKey, AccountView, Due, Hold, LastWatch, PlacesSeen, Took};
+pub use account::{AccountKey, AccountView, Due, Head, Hold, LastWatch, PlacesSeen, Took};
 pub use answer::{LedgerAnswer, Seen};
 pub use call::{
     Amend, Bound, Draw, Entry, Expected, Floor, Give, Identity, LedgerCall, Mark, Move, Moved, Number, PlaceEntry,

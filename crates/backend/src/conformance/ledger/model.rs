@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use ff_core::id::{EffectId, GrantId};
 use ff_core::ledger::{
-    AccountKey, AccountView, Amend, Bound, Draw, Due, Entry, Expected, Floor, Give, Hold, LastWatch, LedgerAnswer,
-    LedgerCall, Mark, Meter, Move, Number, Numbers, PlaceEntry, PlacesSeen, Read, ReadHolds, ReadMeters, Seen, Take,
-    TakeKind, Took, sum,
+    AccountKey, AccountView, Amend, Bound, Draw, Due, Entry, Expected, Floor, Give, Head, Hold, LastWatch,
+    LedgerAnswer, LedgerCall, Mark, Meter, Move, Number, Numbers, PlaceEntry, PlacesSeen, Read, ReadHolds, ReadMeters,
+    Seen, Take, TakeKind, Took, sum,
 };
 use ff_core::limits::GRANT_TTL_MAX;
 use ff_core::record::{DIMENSIONS_MAX, UsageIdentity};
@@ -263,7 +263,7 @@ impl Model {
                     let count = self.used(account, &watch.count) + 1;
                     let account = self.account(account);
                     account.used.insert(watch.count.clone(), count);
-                    account.look_at(now);
+                    account.due.bring_forward(now);
                     account.last = Some(LastWatch {
                         count: watch.count.clone(),
                         meter: meter.clone(),
@@ -318,7 +318,7 @@ impl Model {
             let account = self.account(account);
             account.generation += 1;
             if account.used.keys().any(Meter::is_mark) {
-                account.look_at(now);
+                account.due.bring_forward(now);
             }
         }
         LedgerAnswer::Given
@@ -379,7 +379,7 @@ impl Model {
         let account = self.account(key);
         if account.used.get(&meter).is_none_or(|before| *before < generation) {
             account.used.insert(meter, generation);
-            account.look_at(look_at);
+            account.due.bring_forward(look_at);
         }
     }
 
@@ -452,11 +452,6 @@ impl Model {
 }
 
 impl Account {
-    fn look_at(&mut self, at: Timestamp) {
-        self.due.at = Some(self.due.at.map_or(at, |before| before.min(at)));
-        self.due.stamp += 1;
-    }
-
     fn places_within(&self, window: Duration, now: Timestamp) -> u64 {
         self.places.values().filter(|at| !(**at + window).has_come(now)).count() as u64
     }
@@ -472,17 +467,16 @@ impl Account {
     }
 
     fn view(&self, account: AccountKey) -> AccountView {
-        AccountView {
-            account,
+        let head = Head {
             version: self.version,
             revision: self.revision,
             body: self.body.clone(),
             stale_at: self.stale_at,
             due: self.due,
             generation: self.generation,
-            meters: BTreeMap::new(),
-            places: Vec::new(),
+            marks: self.used.keys().filter(|meter| meter.is_mark()).count() as u64,
             last: self.last.clone(),
-        }
+        };
+        AccountView::bare(account, head)
     }
 }

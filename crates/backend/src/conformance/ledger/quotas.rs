@@ -212,7 +212,7 @@ impl Accounts<'_> {
             QuotaCall::MarkBlocked {
                 partition, continues, ..
             } => {
-                let mark = account::mark(self.account, (*partition, *continues), view.generation);
+                let mark = account::mark(self.account, (*partition, *continues), view.head.generation);
                 self.amend(mark).await;
                 QuotaAnswer::Done
             }
@@ -240,7 +240,7 @@ impl Accounts<'_> {
         if policy.deleted_at.is_some() {
             return QuotaAdmission::Unlimited;
         }
-        let take = account::take(self.account, view.revision, policy, ask);
+        let take = account::take(self.account, view.head.revision, policy, ask);
         let LedgerReply { now, answer, .. } = self.call(LedgerCall::Take(take)).await;
         account::judged(policy, ask, &answer, now).unwrap_or_else(|| panic!("{answer:?} is no admission"))
     }

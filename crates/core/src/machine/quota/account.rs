@@ -30,8 +30,8 @@ pub fn body(policy: &QuotaPolicy) -> Result<String, serde_json::Error> {
 
 /// The policy that an account is, with as many of its numbers as were read.
 pub fn policy(view: &AccountView) -> Result<QuotaPolicy, serde_json::Error> {
-    let mut policy: QuotaPolicy = serde_json::from_str(&view.body)?;
-    policy.generation = view.generation.cast_unsigned();
+    let mut policy: QuotaPolicy = serde_json::from_str(&view.head.body)?;
+    policy.generation = view.head.generation.cast_unsigned();
     for (meter, numbers) in &view.meters {
         match meter {
             Meter::Mark(partition) => policy.blocked_in.mark(*partition, numbers.used.cast_unsigned()),
@@ -155,8 +155,8 @@ pub fn advance(
     let amend = Amend {
         body: release.is_some().then(|| body(&after)).transpose()?,
         moves,
-        due: Some((view.due.stamp, super::due::due_when(&after, &outlook))),
-        ..Amend::new(view.account, Expected::Version(view.version))
+        due: Some((view.head.due.stamp, super::due::due_when(&after, &outlook))),
+        ..Amend::new(view.account, Expected::Version(view.head.version))
     };
     Ok((release, amend))
 }
@@ -206,8 +206,8 @@ pub fn redefine(
         body: Some(body(after)?),
         redefines: true,
         forget_places: Some(before.window),
-        due: waits.then_some((view.due.stamp, Some(now))),
-        ..Amend::new(view.account, Expected::Version(view.version))
+        due: waits.then_some((view.head.due.stamp, Some(now))),
+        ..Amend::new(view.account, Expected::Version(view.head.version))
     })
 }
 
