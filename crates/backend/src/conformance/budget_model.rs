@@ -23,7 +23,7 @@ const CALLS: u64 = 250;
 
 /// The simplest store of budgets there is.
 #[derive(Default)]
-struct Model {
+pub(super) struct Model {
     budgets: BTreeMap<BudgetId, Budget>,
     seen: BTreeMap<(BudgetId, UsageIdentity), (Option<EffectId>, Timestamp)>,
 }
@@ -47,7 +47,7 @@ pub(super) async fn random_calls_answer_what_the_rules_say(store: &Store<'_>) {
 }
 
 impl Model {
-    fn answer(&mut self, asked: &BudgetCall, now: Timestamp) -> Result<BudgetAnswer, Rejection> {
+    pub(super) fn answer(&mut self, asked: &BudgetCall, now: Timestamp) -> Result<BudgetAnswer, Rejection> {
         if let BudgetCall::Create { budget_id, command } = asked {
             let mut slot = self.budgets.remove(budget_id);
             let created = budget::create(&mut slot, *budget_id, command, now);
@@ -81,6 +81,17 @@ impl Model {
     }
 }
 
+impl Model {
+    /// A periodic reset that is due happens, whatever is asked.
+    pub(super) fn settle(&mut self, id: BudgetId, now: Timestamp) {
+        if let Some(budget) = self.budgets.get_mut(&id).filter(|budget| budget.deleted_at.is_none())
+            && let Some(settled) = budget::account::settled(budget, now)
+        {
+            *budget = settled;
+        }
+    }
+}
+
 /// The calls that answer nothing.
 fn quietly(budget: &mut Budget, asked: &BudgetCall) -> BudgetAnswer {
     match asked {
@@ -108,7 +119,7 @@ fn about(asked: &BudgetCall) -> BudgetId {
     }
 }
 
-fn random_call(model: &Model, budget_id: BudgetId, random: &mut Random) -> BudgetCall {
+pub(super) fn random_call(model: &Model, budget_id: BudgetId, random: &mut Random) -> BudgetCall {
     let partition = Partition::flow(u16::try_from(random.below(3)).unwrap_or(0));
     let known = model.budgets.get(&budget_id);
     match random.below(if known.is_some() { 17 } else { 2 }) {

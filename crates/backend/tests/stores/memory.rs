@@ -56,3 +56,9 @@ async fn quota_policies_that_are_accounts_answer_what_the_rules_say() {
     let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
     ledger::quotas_over_accounts_answer_what_the_rules_say(&store, &|by| store.advance(by)).await;
 }
+
+#[tokio::test]
+async fn budgets_that_are_accounts_answer_what_the_rules_say() {
+    let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
+    ledger::budgets_over_accounts_answer_what_the_rules_say(&store, &|by| store.advance(by)).await;
+}

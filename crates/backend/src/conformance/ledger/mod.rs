@@ -1,12 +1,14 @@
 //! The ledger: random calls are answered what a model of integers answers.
 
 mod ask;
+mod budgets;
 mod model;
 mod quotas;
 
 use ff_core::ledger::{AccountKey, LedgerAnswer, LedgerCall, Numbers, Read, ReadHolds, ReadMeters};
 use ff_core::time::Duration;
 
+pub use self::budgets::budgets_over_accounts_answer_what_the_rules_say;
 pub use self::quotas::quotas_over_accounts_answer_what_the_rules_say;
 
 use self::ask::Asker;

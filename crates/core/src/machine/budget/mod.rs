@@ -3,6 +3,7 @@
 //!
 //! A periodic reset that is due happens before whatever finds it.
 
+pub mod account;
 mod check;
 mod define;
 mod due;

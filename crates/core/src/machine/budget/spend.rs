@@ -76,7 +76,7 @@ fn add_usage(budget: &mut Budget, deltas: &BTreeMap<Dimension, u64>) {
 }
 
 /// Compares the dimensions of a report with their limits: hard ones first.
-fn judge(budget: &Budget, deltas: &BTreeMap<Dimension, u64>) -> Reported {
+pub(super) fn judge(budget: &Budget, deltas: &BTreeMap<Dimension, u64>) -> Reported {
     let passed = |limit_of: fn(&Limits) -> Option<u64>| -> Vec<Excess> {
         let excess = |dimension: &Dimension| {
             let limit = limit_of(budget.dimensions.get(dimension)?)?;
