@@ -3,14 +3,13 @@
 use bytes::Bytes;
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::transaction::Version;
-use ff_core::capability::Signature;
 use ff_core::id::ExecutionId;
 use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{Claimant, Surroundings, hand_out};
 use ff_core::machine::placement::Score;
 use ff_core::name::LaneId;
 use ff_core::payload::Payload;
-use ff_core::record::{Cause, Execution, Gate, HistorySubject, Record, RecordKey};
+use ff_core::record::{Execution, Gate, HistorySubject, Record, RecordKey};
 use ff_core::time::Timestamp;
 use rusqlite::OptionalExtension;
 use std::cmp::Reverse;
@@ -76,7 +75,7 @@ impl Batch<'_> {
     /// The rows of the best executions of a lane that the worker can run.
     fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<(ExecutionId, i64)>> {
         let queues = self.queues.of_lane(&ask.namespace, lane);
-        let runnable = queues.filter(|(signature, _)| can_run(ask, signature));
+        let runnable = queues.filter(|(signature, _)| ask.can_run(signature));
         let mut best: Vec<(Score, i64)> = Vec::new();
         for (_, queue_id) in runnable {
             best.extend(self.best_of_queue(queue_id, wanted)?);
@@ -167,12 +166,4 @@ impl Batch<'_> {
             _ => None,
         }))
     }
-}
-
-fn can_run(ask: &Reserve, signature: &Signature) -> bool {
-    let closed = |cause: &Cause| match cause {
-        Cause::Budget(id) => signature.budgets.contains(id),
-        Cause::Quota(id) => signature.quota == Some(*id),
-    };
-    ask.capabilities.covers(&signature.capabilities) && !ask.closed.iter().any(closed)
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::{Error, Result};
-use ff_core::capability::Signature;
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
 use ff_core::machine::claim::{Claimant, HandOut, gate_passes};
 use ff_core::partition::Partition;
-use ff_core::record::{Actor, Cause, Gate};
+use ff_core::record::{Actor, Gate};
 use ff_core::time::Timestamp;
 use futures::future::join_all;
 use redis::Value;
@@ -210,7 +209,7 @@ impl Shared {
         for id in &ask.lanes {
             let lane = lane(&ask.namespace, id);
             let (mut sources, mut bound) = filled.sources(&lane, wanted, |partition, signature| {
-                !silent.contains(&partition) && can_run(ask, signature)
+                !silent.contains(&partition) && ask.can_run(signature)
             });
             if self.client.is_cluster() {
                 // One partition after the other: taking turns for the sake of order would cost a call for every task.
@@ -357,13 +356,4 @@ fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
         input,
         gate,
     })
-}
-
-/// Whether a worker may be handed work of this signature, as far as is known before admission.
-fn can_run(ask: &Reserve, signature: &Signature) -> bool {
-    let closed = |cause: &Cause| match cause {
-        Cause::Budget(id) => signature.budgets.contains(id),
-        Cause::Quota(id) => signature.quota == Some(*id),
-    };
-    ask.capabilities.covers(&signature.capabilities) && !ask.closed.iter().any(closed)
 }

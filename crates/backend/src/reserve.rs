@@ -1,6 +1,6 @@
 //! Handing out: the one place where workers compete.
 
-use ff_core::capability::CapabilitySet;
+use ff_core::capability::{CapabilitySet, Signature};
 use ff_core::machine::claim::{Claimant, HandOut, HandedOut};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::payload::Payload;
@@ -26,6 +26,17 @@ pub struct Reserve {
     pub claimants: Vec<Claimant>,
     /// The tag of the versions this call writes.
     pub tag: Tag,
+}
+
+impl Reserve {
+    /// Whether the worker may be handed work of this signature, as far as is known before admission.
+    pub fn can_run(&self, signature: &Signature) -> bool {
+        let is_needed = |cause: &Cause| match cause {
+            Cause::Budget(id) => signature.budgets.contains(id),
+            Cause::Quota(id) => signature.quota == Some(*id),
+        };
+        self.capabilities.covers(&signature.capabilities) && !self.closed.iter().any(is_needed)
+    }
 }
 
 /// What was handed out.

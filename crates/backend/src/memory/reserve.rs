@@ -1,10 +1,9 @@
 //! Handing out.
 
-use ff_core::capability::Signature;
 use ff_core::id::ExecutionId;
 use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{self, Claimant, Surroundings};
-use ff_core::record::{BlobKey, Cause, Execution, Gate, Record, RecordKey};
+use ff_core::record::{BlobKey, Execution, Gate, Record, RecordKey};
 
 use super::flaw::Flaw;
 use super::store::Store;
@@ -25,7 +24,7 @@ impl Store {
             let wanted = ask.claimants.len() - reservation.tasks.len();
             let best = self
                 .queues
-                .best((&ask.namespace, lane), wanted, |signature| may_run(&ask, signature));
+                .best((&ask.namespace, lane), wanted, |signature| ask.can_run(signature));
             for (score, claimant) in best.iter().zip(&ask.claimants[reservation.tasks.len()..]) {
                 bytes += self.input_bytes(score.id);
                 if bytes > RESERVE_BYTES_MAX as u64
@@ -92,13 +91,4 @@ impl Store {
             _ => None,
         }
     }
-}
-
-/// Whether a worker may be handed work of this signature, as far as is known before admission.
-fn may_run(ask: &Reserve, signature: &Signature) -> bool {
-    let closed = ask.closed.iter().any(|cause| match cause {
-        Cause::Budget(id) => signature.budgets.contains(id),
-        Cause::Quota(id) => signature.quota == Some(*id),
-    });
-    !closed && ask.capabilities.covers(&signature.capabilities)
 }
