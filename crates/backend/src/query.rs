@@ -1,8 +1,10 @@
 //! Listings: bounded pages with stable cursors.
 
+mod filter;
+
 use ff_core::id::{BudgetId, ExecutionId, FlowId, WaitpointId};
 use ff_core::machine::placement::{Placement, QueueKey, Score};
-use ff_core::name::{ExecutionKind, FlowKind, LaneId, Namespace};
+use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::record::{Attempt, Cause, Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint};
 use ff_core::state::PublicState;
@@ -10,6 +12,8 @@ use ff_core::time::{Duration, Timestamp};
 use std::collections::BTreeMap;
 
 use crate::transaction::Version;
+
+pub use self::filter::{ExecutionFilter, FlowFilter};
 
 /// Asks for one page of a listing.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,38 +139,6 @@ impl Listing {
             Listing::Audit(_) => "audit:",
         }
     }
-}
-
-/// Which executions to list. Everything given must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExecutionFilter {
-    /// Of this tenant.
-    pub namespace: Option<Namespace>,
-    /// Of this lane.
-    pub lane: Option<LaneId>,
-    /// In this state.
-    pub state: Option<PublicState>,
-    /// Of this kind.
-    pub kind: Option<ExecutionKind>,
-    /// With this tag.
-    pub tag: Option<(String, String)>,
-    /// Members of this flow.
-    pub flow_id: Option<FlowId>,
-    /// Created at or after this moment.
-    pub created_from: Option<Timestamp>,
-    /// Created before this moment.
-    pub created_before: Option<Timestamp>,
-}
-
-/// Which flows to list. Everything given must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowFilter {
-    /// Of this tenant.
-    pub namespace: Option<Namespace>,
-    /// Of this kind.
-    pub kind: Option<FlowKind>,
-    /// With this tag.
-    pub tag: Option<(String, String)>,
 }
 
 /// One page of a listing.

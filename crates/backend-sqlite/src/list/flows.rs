@@ -3,7 +3,6 @@
 use ff_backend::query::{FlowFilter, Rows};
 use ff_core::id::FlowId;
 use ff_core::name::{FlowKind, Namespace};
-use ff_core::record::Flow;
 use ff_core::time::Timestamp;
 use rusqlite::Connection;
 
@@ -21,16 +20,9 @@ pub(super) fn flows(connection: &Connection, filter: &FlowFilter, cut: &Cut) -> 
     let rows = statement.query_map((created_at.as_millis(), flow_id, namespace, kind), |row| {
         let age: (u64, String) = (row.get(0)?, row.get(1)?);
         let flow = if_readable(versioned_if_listed(row, 2))?.flatten();
-        Ok((age, flow.filter(|(flow, _)| has_tag(filter, flow))))
+        // The tags of flows have no index: flows are few beside executions.
+        Ok((age, flow.filter(|(flow, _)| filter.matches(flow))))
     })?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Flows(rows), next))
-}
-
-/// The tags of flows have no index: flows are few beside executions.
-fn has_tag(filter: &FlowFilter, flow: &Flow) -> bool {
-    filter
-        .tag
-        .as_ref()
-        .is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
 }

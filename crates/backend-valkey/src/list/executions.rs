@@ -2,8 +2,8 @@
 
 use ff_backend::query::{ExecutionFilter, Rows};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{Execution, Record};
-use ff_core::state::{PublicState, public_state};
+use ff_core::record::Record;
+use ff_core::state::PublicState;
 
 use super::Found;
 use super::cursor::Cut;
@@ -23,7 +23,7 @@ pub(super) async fn executions(reader: &mut Reader<'_>, filter: &ExecutionFilter
     let after = cut.after::<ListPosition>()?;
     let walk = Walk::new(sets, order, Names::of_records("execution:"), after.as_ref());
     let page = reader.readable_page(cut, walk, |record, version| match record {
-        Record::Execution(execution) if admits(filter, &execution) => Some((*execution, version)),
+        Record::Execution(execution) if filter.matches(&execution) => Some((*execution, version)),
         _ => None,
     });
     let (rows, next) = page.await?;
@@ -50,27 +50,4 @@ fn narrowest(filter: &ExecutionFilter) -> String {
         Some(state) if state.is_terminal() => in_state(state),
         Some(_) => OPEN.to_owned(),
     }
-}
-
-fn admits(filter: &ExecutionFilter, execution: &Execution) -> bool {
-    let definition = &execution.definition;
-    let created_at = definition.created_at;
-    agrees(filter.namespace.as_ref(), &definition.namespace)
-        && agrees(filter.lane.as_ref(), &definition.lane)
-        && agrees(filter.state.as_ref(), &public_state(execution))
-        && agrees(filter.kind.as_ref(), &definition.kind)
-        && has_tag(filter, execution)
-        && filter.flow_id.is_none_or(|flow_id| definition.flow == Some(flow_id))
-        && filter.created_from.is_none_or(|from| created_at >= from)
-        && filter.created_before.is_none_or(|before| created_at < before)
-}
-
-fn has_tag(filter: &ExecutionFilter, execution: &Execution) -> bool {
-    let tag = filter.tag.as_ref();
-    tag.is_none_or(|(key, value)| execution.tags.get(key) == Some(value))
-}
-
-/// Whether a value is the wanted one, if any is.
-pub(super) fn agrees<T: PartialEq>(wanted: Option<&T>, value: &T) -> bool {
-    wanted.is_none_or(|wanted| wanted == value)
 }

@@ -2,11 +2,10 @@
 
 use ff_backend::query::{FlowFilter, Rows};
 use ff_core::partition::Family;
-use ff_core::record::{Flow, Record};
+use ff_core::record::Record;
 
 use super::Found;
 use super::cursor::Cut;
-use super::executions::agrees;
 use super::reader::Reader;
 use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{FLOWS, tag};
@@ -25,16 +24,9 @@ pub(super) async fn flows(reader: &mut Reader<'_>, filter: &FlowFilter, cut: &Cu
     let after = cut.after::<ListPosition>()?;
     let walk = Walk::new(sets, order, Names::of_records("flow:"), after.as_ref());
     let page = reader.readable_page(cut, walk, |record, version| match record {
-        Record::Flow(flow) if admits(filter, &flow) => Some((*flow, version)),
+        Record::Flow(flow) if filter.matches(&flow) => Some((*flow, version)),
         _ => None,
     });
     let (rows, next) = page.await?;
     Ok((Rows::Flows(rows), next))
-}
-
-fn admits(filter: &FlowFilter, flow: &Flow) -> bool {
-    let tag = filter.tag.as_ref();
-    agrees(filter.namespace.as_ref(), &flow.namespace)
-        && agrees(filter.kind.as_ref(), &flow.kind)
-        && tag.is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
 }

@@ -6,8 +6,6 @@ use std::ops::Bound;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::{Execution, Flow, Record, RecordKey};
-use ff_core::state::public_state;
-use ff_core::time::Timestamp;
 use uuid::Uuid;
 
 use super::super::catalog::Newest;
@@ -32,7 +30,7 @@ impl Store {
             let row = self.execution_row(key.1.0);
             (
                 key,
-                row.filter(|(execution, _)| admits(filter, execution) || self.shows_everything()),
+                row.filter(|(execution, _)| filter.matches(execution) || self.shows_everything()),
             )
         }))?;
         Ok((Rows::Executions(rows), next))
@@ -51,7 +49,7 @@ impl Store {
             });
             (
                 key,
-                row.filter(|(flow, _)| admits_flow(filter, flow) || self.shows_everything()),
+                row.filter(|(flow, _)| filter.matches(flow) || self.shows_everything()),
             )
         }))?;
         Ok((Rows::Flows(rows), next))
@@ -84,33 +82,4 @@ impl Store {
     pub(super) fn shows_everything(&self) -> bool {
         self.flawed(Flaw::ListFiltersIgnored)
     }
-}
-
-fn admits(filter: &ExecutionFilter, execution: &Execution) -> bool {
-    let definition = &execution.definition;
-    let created_at: Timestamp = definition.created_at;
-    agrees(filter.namespace.as_ref(), &definition.namespace)
-        && agrees(filter.lane.as_ref(), &definition.lane)
-        && agrees(filter.state.as_ref(), &public_state(execution))
-        && agrees(filter.kind.as_ref(), &definition.kind)
-        && filter
-            .tag
-            .as_ref()
-            .is_none_or(|(key, value)| execution.tags.get(key) == Some(value))
-        && filter.flow_id.is_none_or(|flow_id| definition.flow == Some(flow_id))
-        && filter.created_from.is_none_or(|from| created_at >= from)
-        && filter.created_before.is_none_or(|before| created_at < before)
-}
-
-fn admits_flow(filter: &FlowFilter, flow: &Flow) -> bool {
-    agrees(filter.namespace.as_ref(), &flow.namespace)
-        && agrees(filter.kind.as_ref(), &flow.kind)
-        && filter
-            .tag
-            .as_ref()
-            .is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
-}
-
-fn agrees<T: PartialEq>(wanted: Option<&T>, value: &T) -> bool {
-    wanted.is_none_or(|wanted| wanted == value)
 }
