@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ff_backend::codec::{counter, key};
 use ff_backend::transaction::{CommitError, Committed, Generation, NudgeStamp, Put, Transaction, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::decided::Nudge;
@@ -14,7 +15,7 @@ use rusqlite::OptionalExtension;
 use crate::batch::Batch;
 use crate::execution::{Lines, Row};
 use crate::history::LinesBySubject;
-use crate::key::{self, group_owner, index, subject_text, to_text, uuid_text};
+use crate::key::{index, subject_text, uuid_text};
 use crate::record::{self, Writing};
 
 /// The only generation there is. What was acknowledged can be lost to a power cut or to a restored backup, but then the
@@ -231,7 +232,7 @@ impl Batch<'_> {
             include_str!("../sql/delete_history.sql"),
             [subject_text(HistorySubject::Execution(id))],
         )?;
-        self.run(include_str!("../sql/delete_counters.sql"), (part, group_owner(id)))?;
+        self.run(include_str!("../sql/delete_counters.sql"), (part, key::execution(id)))?;
         self.delete_streams(id)
     }
 
@@ -243,7 +244,7 @@ impl Batch<'_> {
     ) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
         let mut moved = Vec::with_capacity(increments.len());
         for (counter, by) in increments {
-            let (owner, name) = key::counter(*counter);
+            let (owner, name) = counter::name(*counter);
             let mut statement = self.statement(include_str!("../sql/move_counter.sql"))?;
             let value = statement.query_row((index(partition), owner, name, by), |row| row.get(0))?;
             moved.push((*counter, value));
@@ -260,20 +261,20 @@ impl Batch<'_> {
         }
         // The tag names the transaction, and a transaction nudges a record once: no two nudges share a stamp.
         let stamp = transaction.tag.0.cast_signed();
-        let params = (index(partition), to_text(&nudge.key), stamp, self.now.as_millis());
+        let params = (index(partition), key::name(&nudge.key), stamp, self.now.as_millis());
         self.run(include_str!("../sql/put_nudge.sql"), params)?;
         self.note_due(partition, Some(self.now));
         Ok(())
     }
 
     fn clear_nudge(&self, partition: Partition, key: &RecordKey, stamp: NudgeStamp) -> rusqlite::Result<()> {
-        let params = (index(partition), to_text(key), stamp.0.cast_signed());
+        let params = (index(partition), key::name(key), stamp.0.cast_signed());
         self.run(include_str!("../sql/clear_nudge.sql"), params)
     }
 }
 
 fn read_counter(batch: &Batch<'_>, partition: Partition, counter: CounterKey) -> rusqlite::Result<i64> {
-    let (owner, name) = key::counter(counter);
+    let (owner, name) = counter::name(counter);
     let mut statement = batch.statement(include_str!("../sql/read_counter.sql"))?;
     let value = statement
         .query_row((index(partition), owner, name), |row| row.get(0))

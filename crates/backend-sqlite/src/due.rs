@@ -1,5 +1,6 @@
 //! What needs attention.
 
+use ff_backend::codec::key::record_key;
 use ff_backend::due::{Due, DueItem, DueKey, DuePage};
 use ff_backend::hint::Hint;
 use ff_core::partition::{Family, Partition};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::batch::Batch;
 use crate::error::corrupt;
-use crate::key::{execution_id, from_text};
+use crate::key::execution_id;
 use crate::record::to_json;
 
 /// What is due in the partitions asked for, and when the next thing will be.
@@ -122,10 +123,9 @@ fn flow(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
 }
 
 fn nudge(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
-    Ok((
-        Partition::flow(row.get(2)?),
-        DueKey::Record(from_text(row.get_ref(1)?.as_str()?)?),
-    ))
+    let partition = Partition::flow(row.get(2)?);
+    let key = record_key(partition, row.get_ref(1)?.as_str()?).map_err(corrupt)?;
+    Ok((partition, DueKey::Record(key)))
 }
 
 fn budget(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {

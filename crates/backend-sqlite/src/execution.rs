@@ -1,5 +1,6 @@
 //! Executions: their row, and their place in every index.
 
+use ff_backend::codec::{cause, state};
 use ff_backend::transaction::Version;
 use ff_core::id::ExecutionId;
 use ff_core::machine::placement::{Placement, placement};
@@ -10,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::batch::Batch;
 use crate::error::corrupt;
-use crate::key::{cause_text, index, uuid_text};
+use crate::key::{index, uuid_text};
 use crate::queues::QueueId;
 use crate::record::{from_json, from_stored, to_json, to_stored, version};
 
@@ -69,7 +70,7 @@ impl Batch<'_> {
         let derived = Derived {
             queue_id,
             cause: match &place {
-                Placement::Blocked { cause, .. } => Some(cause_text(*cause)),
+                Placement::Blocked { cause, .. } => Some(cause::text(*cause)),
                 _ => None,
             },
             due,
@@ -298,12 +299,10 @@ impl Derived {
 impl Row {
     /// Reads the first ten columns of a statement that finds an execution.
     pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-        let state = row.get_ref(3)?.as_str()?;
-        let state = PublicState::ALL.iter().find(|known| known.as_str() == state);
         Ok(Self {
             row: row.get(0)?,
             version: version(row, 1)?,
-            state: *state.ok_or_else(|| corrupt("state of an execution"))?,
+            state: state::execution(row.get_ref(3)?.as_str()?).map_err(corrupt)?,
             priority: row.get(4)?,
             flow_id: row.get(5)?,
             queue_id: row.get(6)?,

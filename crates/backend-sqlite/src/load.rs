@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ff_backend::codec::{counter, key};
 use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_backend::transaction::NudgeStamp;
 use ff_core::id::FlowId;
@@ -12,7 +13,7 @@ use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::commit::GENERATION;
-use crate::key::{self, index, to_text, uuid_text};
+use crate::key::{index, uuid_text};
 use crate::queues::parse;
 use crate::record;
 
@@ -23,7 +24,9 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
     let part = index(ask.partition);
     for key in &ask.records {
         let mut statement = connection.prepare_cached(include_str!("../sql/read_nudge.sql"))?;
-        let stamp: Option<i64> = statement.query_row((part, to_text(key)), |row| row.get(0)).optional()?;
+        let stamp: Option<i64> = statement
+            .query_row((part, key::name(key)), |row| row.get(0))
+            .optional()?;
         if let Some(stamp) = stamp {
             snapshot.nudges.insert(key.clone(), NudgeStamp(stamp.cast_unsigned()));
         }
@@ -35,7 +38,7 @@ pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> r
         add_gates(connection, &mut snapshot)?;
     }
     for counter in &ask.counters {
-        let (owner, name) = key::counter(*counter);
+        let (owner, name) = counter::name(*counter);
         let mut statement = connection.prepare_cached(include_str!("../sql/read_counter.sql"))?;
         let value: Option<i64> = statement.query_row((part, owner, name), |row| row.get(0)).optional()?;
         snapshot.counters.insert(*counter, value.unwrap_or(0));

@@ -1,12 +1,14 @@
 //! Records other than executions: how each kind is found, written and deleted.
 
+use ff_backend::codec::key::name;
+use ff_backend::codec::state;
 use ff_backend::load::LoadSteps;
 use ff_backend::transaction::{Tag, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::placement::due_at;
 use ff_core::partition::Partition;
 use ff_core::record::stored::{self, Stored};
-use ff_core::record::{Edge, EdgeState, Flow, Gate, GateState, Record, RecordKey, Step};
+use ff_core::record::{Edge, EdgeState, Flow, Gate, Record, RecordKey, Step};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde::Serialize;
@@ -15,7 +17,7 @@ use serde::de::DeserializeOwned;
 use crate::batch::Batch;
 use crate::error::corrupt;
 use crate::execution;
-use crate::key::{flow_owner, index, scope_text, to_text, uuid_text};
+use crate::key::{index, scope_text, uuid_text};
 
 /// A record as it stands, if it does.
 pub(crate) fn load(
@@ -73,7 +75,7 @@ pub(crate) fn load(
                 Ok((
                     Record::Gate(Gate {
                         flow_id: *flow_id,
-                        state: gate_state(&state)?,
+                        state: state::gate(&state).map_err(corrupt)?,
                     }),
                     version,
                 ))
@@ -168,27 +170,6 @@ fn signal_scope(id: ExecutionId) -> String {
     format!("signals:{id}")
 }
 
-const fn gate_text(state: GateState) -> &'static str {
-    match state {
-        GateState::Assembling => "assembling",
-        GateState::Open => "open",
-        GateState::Sealed => "sealed",
-        GateState::Cancelled => "cancelled",
-    }
-}
-
-/// The state of a gate that was stored as text.
-pub(crate) fn gate_state(text: &str) -> rusqlite::Result<GateState> {
-    let all = [
-        GateState::Assembling,
-        GateState::Open,
-        GateState::Sealed,
-        GateState::Cancelled,
-    ];
-    let state = all.into_iter().find(|state| gate_text(*state) == text);
-    state.ok_or_else(|| corrupt(format!("gate state {text:?}")))
-}
-
 const fn edge_state(state: EdgeState) -> &'static str {
     match state {
         EdgeState::Staged => "staged",
@@ -280,7 +261,13 @@ impl Batch<'_> {
             Record::Flow(flow) => self.write_flow(writing, flow)?,
             Record::Gate(gate) => self.run(
                 include_str!("../sql/put_gate.sql"),
-                (gate.flow_id.to_string(), part, counter, tag, gate_text(gate.state)),
+                (
+                    gate.flow_id.to_string(),
+                    part,
+                    counter,
+                    tag,
+                    state::gate_word(gate.state),
+                ),
             )?,
             Record::Edge(edge) => self.write_edge(writing, edge)?,
         }
@@ -377,7 +364,7 @@ impl Batch<'_> {
             }
             RecordKey::Flow(flow_id) => {
                 self.run(include_str!("../sql/delete_flow.sql"), (flow_id.to_string(), part))?;
-                self.run(include_str!("../sql/delete_counters.sql"), (part, flow_owner(*flow_id)))?;
+                self.run(include_str!("../sql/delete_counters.sql"), (part, name(key)))?;
                 self.run(include_str!("../sql/delete_history.sql"), [flow_id.to_string()])?;
             }
             RecordKey::Gate(flow_id) => {
@@ -387,7 +374,7 @@ impl Batch<'_> {
                 self.run(include_str!("../sql/delete_edge.sql"), (edge_id.to_string(), part))?;
             }
         }
-        self.run(include_str!("../sql/delete_nudge.sql"), (part, to_text(key)))
+        self.run(include_str!("../sql/delete_nudge.sql"), (part, name(key)))
     }
 
     /// Runs a statement whose effect on rows does not matter.

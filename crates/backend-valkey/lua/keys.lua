@@ -1,4 +1,4 @@
--- The keys of a partition, after its prefix: "{fp:12}:". src/keys.rs names the records and lists them for people.
+-- The keys of a partition, after its prefix: "{fp:12}:". src/keys.rs lists them for people.
 
 local DUE = 'due'            -- sorted set: records by the moment they need attention
 local NUDGED = 'nudged'      -- sorted set: records that were nudged, by when

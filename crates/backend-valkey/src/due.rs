@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_backend::Result;
+use ff_backend::codec::key::record_key;
 use ff_backend::due::{Due, DueItem, DueKey, DuePage};
 use ff_core::partition::{Family, Partition};
 use ff_core::time::{Timestamp, earliest};
@@ -10,7 +11,7 @@ use futures::future::try_join_all;
 use redis::Value;
 
 use crate::error::corrupt;
-use crate::keys::{prefix, record_key};
+use crate::keys::prefix;
 use crate::library::Function;
 use crate::reply::{list, moment, text, values};
 use crate::shared::{Shared, locked};

@@ -4,6 +4,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ff_backend::Result;
+use ff_backend::codec::cause;
+use ff_backend::codec::key::execution_id;
 use ff_backend::hint::Hint;
 use ff_core::time::Timestamp;
 use futures::StreamExt;
@@ -13,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use crate::client::CONNECTION_TIMEOUT;
 use crate::error::corrupt;
 use crate::filled_queues::Moment;
-use crate::keys::{QueueName, execution_id, lane, parse_cause, partition};
+use crate::keys::{QueueName, lane, partition};
 use crate::open::Addresses;
 use crate::shared::Shared;
 
@@ -85,7 +87,7 @@ impl Shared {
         let (kind, rest) = line.split_once(' ').ok_or_else(unknown)?;
         match kind {
             "k" => return Ok(Hint::Setting(rest.to_owned())),
-            "c" => return Ok(Hint::Cause(parse_cause(rest)?)),
+            "c" => return Ok(Hint::Cause(cause::parse(rest)?)),
             "f" => {
                 return Ok(Hint::Feed {
                     partition: partition(rest)?,

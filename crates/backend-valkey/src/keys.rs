@@ -24,16 +24,15 @@
 //! | `{ff}:partition_counts`, `libraries` | text, sorted set | what the store was created with, libraries by their last use |
 
 use ff_backend::Result;
+use ff_backend::codec::cause;
+use ff_backend::codec::key::{escaped, execution, unescaped};
 use ff_core::digest::Digest;
 use ff_core::id::ExecutionId;
 use ff_core::machine::placement::QueueKey;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
-use ff_core::record::{
-    BlobKey, Cause, CounterKey, FlowCounter, GroupCounter, HistorySubject, IdempotencyScope, RecordKey,
-};
+use ff_core::record::{BlobKey, Cause};
 use ff_core::state::PublicState;
-use uuid::Uuid;
 
 use crate::error::corrupt;
 
@@ -74,108 +73,6 @@ pub(crate) fn partition(prefix: &str) -> Result<Partition> {
     tag.parse().map_err(corrupt)
 }
 
-/// The name of a record.
-pub(crate) fn name(key: &RecordKey) -> String {
-    match key {
-        RecordKey::Execution(id) => execution(*id),
-        RecordKey::Flow(id) => format!("flow:{id}"),
-        RecordKey::Gate(id) => format!("gate:{id}"),
-        RecordKey::Edge(id) => format!("edge:{id}"),
-        // Padded, so that names sort as numbers do.
-        RecordKey::Attempt(id, index) => format!("attempt:{}:{index:010}", id.uuid()),
-        RecordKey::Waitpoint(id, waitpoint) => format!("waitpoint:{}:{waitpoint}", id.uuid()),
-        RecordKey::Signal(id, signal) => format!("signal:{}:{signal}", id.uuid()),
-        RecordKey::SignalKey(id, key) => format!("signal_key:{}:{key}", id.uuid()),
-        RecordKey::Step(id, key) => format!("step:{}:{key}", id.uuid()),
-        RecordKey::SubmissionKey(IdempotencyScope::Namespace(namespace), key) => {
-            format!("submission_key:{}/{key}", escaped(namespace))
-        }
-        // No namespace has an empty name.
-        RecordKey::SubmissionKey(IdempotencyScope::Flow(flow_id), key) => format!("submission_key:/{flow_id}/{key}"),
-    }
-}
-
-/// The record a name stands for. Idempotency keys are in no index, so they are not read back.
-pub(crate) fn record_key(partition: Partition, name: &str) -> Result<RecordKey> {
-    let unknown = || corrupt(format!("record name {name:?}"));
-    let (kind, rest) = name.split_once(':').ok_or_else(unknown)?;
-    let owned = || -> Result<(ExecutionId, &str)> {
-        let (uuid, part) = rest.split_once(':').ok_or_else(unknown)?;
-        Ok((execution_id(partition, uuid)?, part))
-    };
-    Ok(match kind {
-        "execution" => RecordKey::Execution(execution_id(partition, rest)?),
-        "flow" => RecordKey::Flow(rest.parse().map_err(corrupt)?),
-        "gate" => RecordKey::Gate(rest.parse().map_err(corrupt)?),
-        "edge" => RecordKey::Edge(rest.parse().map_err(corrupt)?),
-        "attempt" => {
-            let (id, index) = owned()?;
-            RecordKey::Attempt(id, index.parse().map_err(corrupt)?)
-        }
-        "waitpoint" => {
-            let (id, waitpoint) = owned()?;
-            RecordKey::Waitpoint(id, waitpoint.parse().map_err(corrupt)?)
-        }
-        "signal" => {
-            let (id, signal) = owned()?;
-            RecordKey::Signal(id, signal.parse().map_err(corrupt)?)
-        }
-        "step" => {
-            let (id, key) = owned()?;
-            RecordKey::Step(id, key.parse().map_err(corrupt)?)
-        }
-        _ => return Err(unknown()),
-    })
-}
-
-/// The name of an execution.
-pub(crate) fn execution(id: ExecutionId) -> String {
-    format!("execution:{}", id.uuid())
-}
-
-/// The execution of a partition with this uuid.
-pub(crate) fn execution_id(partition: Partition, uuid: &str) -> Result<ExecutionId> {
-    Ok(ExecutionId::new(
-        partition.index,
-        Uuid::try_parse(uuid).map_err(corrupt)?,
-    ))
-}
-
-/// The record a history is kept on.
-pub(crate) fn subject(subject: HistorySubject) -> String {
-    match subject {
-        HistorySubject::Execution(id) => execution(id),
-        HistorySubject::Flow(id) => format!("flow:{id}"),
-    }
-}
-
-/// The record and the field of a counter.
-pub(crate) fn counter(key: CounterKey) -> (String, String) {
-    match key {
-        CounterKey::Flow(flow_id, counter) => (format!("flow:{flow_id}"), flow_counter(counter)),
-        CounterKey::Group(id, counter) => (execution(id), format!("group:{}", group_counter(counter))),
-        CounterKey::BufferedSignals(id) => (execution(id), "group:buffered_signals".to_owned()),
-    }
-}
-
-fn flow_counter(counter: FlowCounter) -> String {
-    match counter {
-        FlowCounter::Members => "count:members".to_owned(),
-        FlowCounter::Open => "count:open".to_owned(),
-        // No state is called members or open.
-        FlowCounter::State(state) => format!("count:{}", state.as_str()),
-    }
-}
-
-const fn group_counter(counter: GroupCounter) -> &'static str {
-    match counter {
-        GroupCounter::Applied => "applied",
-        GroupCounter::Unresolved => "unresolved",
-        GroupCounter::Satisfied => "satisfied",
-        GroupCounter::Failed => "failed",
-    }
-}
-
 /// The execution of a blob and the field it is kept under.
 pub(crate) fn blob(key: BlobKey) -> (ExecutionId, String) {
     match key {
@@ -208,16 +105,6 @@ pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {
 pub(crate) fn parse_lane(text: &str) -> Result<(Namespace, LaneId)> {
     let (namespace, lane) = text.split_once('/').ok_or_else(|| corrupt(format!("lane {text:?}")))?;
     Ok((unescaped(namespace)?, LaneId::parse(lane).map_err(corrupt)?))
-}
-
-/// A namespace without slashes.
-pub(crate) fn escaped(namespace: &Namespace) -> String {
-    namespace.as_str().replace('%', "%25").replace('/', "%2F")
-}
-
-/// The namespace that was escaped to `text`.
-pub(crate) fn unescaped(text: &str) -> Result<Namespace> {
-    Namespace::parse(text.replace("%2F", "/").replace("%25", "%")).map_err(corrupt)
 }
 
 /// A queue: its set, and how it is registered.
@@ -282,29 +169,12 @@ impl QueueName {
 
 /// The set of what a cause blocks.
 pub(crate) fn blocked_by(by: Cause) -> String {
-    format!("blocked:{}", cause(by))
+    format!("blocked:{}", cause::text(by))
 }
 
 /// The set of executions that ended in this way.
 pub(crate) fn in_state(state: PublicState) -> String {
     format!("state:{}", state.as_str())
-}
-
-/// The cause as it is part of names.
-pub(crate) fn cause(cause: Cause) -> String {
-    match cause {
-        Cause::Budget(id) => format!("budget:{id}"),
-        Cause::Quota(id) => format!("quota:{id}"),
-    }
-}
-
-/// The cause a text names.
-pub(crate) fn parse_cause(text: &str) -> Result<Cause> {
-    match text.split_once(':') {
-        Some(("budget", id)) => Ok(Cause::Budget(id.parse().map_err(corrupt)?)),
-        Some(("quota", id)) => Ok(Cause::Quota(id.parse().map_err(corrupt)?)),
-        _ => Err(corrupt(format!("cause {text:?}"))),
-    }
 }
 
 /// The set of what carries a tag. Entries are lines and words, so it has no white space.

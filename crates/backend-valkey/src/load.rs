@@ -1,6 +1,8 @@
 //! Reading records, counters, blobs and nudges.
 
 use ff_backend::Result;
+use ff_backend::codec::counter;
+use ff_backend::codec::key::name;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::transaction::NudgeStamp;
 use ff_core::id::ExecutionId;
@@ -13,7 +15,7 @@ use redis::Value;
 
 use crate::call::Reply;
 use crate::error::corrupt;
-use crate::keys::{blob, blob_owner, counter, name, prefix, step_place};
+use crate::keys::{blob, blob_owner, prefix, step_place};
 use crate::library::Function;
 use crate::record::{decode, parse_version};
 use crate::reply::{bytes, list, number, optional_text, text, values};
@@ -46,7 +48,7 @@ impl Shared {
             });
             ask.flag(load.with_gates);
             ask.each(load.counters.iter(), |ask, key| {
-                let (owner, field) = counter(*key);
+                let (owner, field) = counter::name(*key);
                 ask.list(2).text(owner).text(field);
             });
             ask.each(load.blobs.iter(), |ask, key| {

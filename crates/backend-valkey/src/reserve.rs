@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use ff_backend::codec::state;
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::{Error, Result};
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
@@ -20,7 +21,7 @@ use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
 use crate::load::payload;
 use crate::pack::Pack;
-use crate::record::{Claim, GATE_STATES, claimant_text, execution, gate_state, gate_text, parse_version};
+use crate::record::{Claim, claimant_text, execution, gate_state, parse_version};
 use crate::reply::{bytes, list, number, optional_text, score, text, values};
 use crate::shared::Shared;
 
@@ -241,9 +242,9 @@ impl Shared {
         pack.text(format!("{:016x}", ask.tag.0));
         pack.flag(ask.mode == HandOut::Lease);
         pack.number(bytes_left as i64);
-        let passing = GATE_STATES.iter().filter(|state| gate_passes(Some(**state)));
+        let passing = state::GATES.iter().filter(|state| gate_passes(Some(**state)));
         pack.each(passing.collect::<Vec<_>>().into_iter(), |pack, state| {
-            pack.text(gate_text(*state));
+            pack.text(state::gate_word(*state));
         });
         pack.each(claimants.iter(), pack_claimant);
         pack.each(sources.iter(), |pack, lane| {

@@ -8,6 +8,7 @@ mod backend;
 mod error;
 
 pub mod budget;
+pub mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod counted;

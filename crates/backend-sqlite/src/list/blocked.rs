@@ -1,5 +1,6 @@
 //! Blocked executions of partitions, best score first, and the causes that hold them.
 
+use ff_backend::codec::cause;
 use ff_backend::query::Rows;
 use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
@@ -11,7 +12,7 @@ use super::cursor::Cut;
 use super::partitions::Partitions;
 use super::{Found, versioned};
 use crate::error::if_readable;
-use crate::key::{cause, cause_text, execution_id, index, uuid_text};
+use crate::key::{execution_id, index, parse_cause, uuid_text};
 
 /// The place of an execution by score: priority, age, id.
 type ScoreKey = (u16, Timestamp, ExecutionId);
@@ -20,18 +21,20 @@ pub(super) fn blocked(connection: &Connection, partitions: &Partitions, by: Caus
     by_score(
         connection,
         include_str!("../../sql/list_blocked.sql"),
-        (partitions, &cause_text(by)),
+        (partitions, &cause::text(by)),
         cut,
     )
 }
 
 pub(super) fn blocked_causes(connection: &Connection, partitions: &Partitions, cut: &Cut) -> Found {
     let after = cut.after::<(Partition, Cause)>()?;
-    let after = after.map_or((0, String::new()), |(partition, by)| (index(partition), cause_text(by)));
+    let after = after.map_or((0, String::new()), |(partition, by)| {
+        (index(partition), cause::text(by))
+    });
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_blocked_causes.sql"))?;
     let params = (partitions.json(), after.0, after.1, partitions.rows_for(cut));
     let rows = statement.query_map(params, |row| {
-        let held = (Partition::flow(row.get(0)?), cause(row.get_ref(1)?.as_str()?)?);
+        let held = (Partition::flow(row.get(0)?), parse_cause(row.get_ref(1)?.as_str()?)?);
         Ok((held, Some(held)))
     })?;
     let (rows, next) = cut.page(rows)?;

@@ -54,7 +54,7 @@ pub(super) fn encode(budget: &Budget) -> Fields {
 
 /// The budget of fields.
 pub(super) fn decode(id: BudgetId, fields: &Fields) -> Result<Budget> {
-    let required = |name| Ok(Timestamp::from_millis(fields.get(name)?));
+    let required = |name| fields.get(name).map(Timestamp::from_millis);
     Ok(Budget {
         id,
         namespace: fields.get::<Namespace>("namespace")?,

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use ff_backend::codec::counter;
+use ff_backend::codec::key::{escaped, name, subject};
 use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::QueueKey;
@@ -9,7 +11,7 @@ use ff_core::name::{ContentType, LaneId};
 use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey, ShortLine};
 use ff_core::time::{Duration, Timestamp};
 
-use crate::keys::{QueueName, blob, counter, escaped, name, prefix, subject};
+use crate::keys::{QueueName, blob, prefix};
 use crate::pack::Pack;
 use crate::record::{Entries, WaitingEntry, body, plain, version_text};
 
@@ -162,12 +164,12 @@ impl Packed {
 /// What a transaction does besides writing records.
 fn beside(pack: &mut Pack, transaction: &Transaction) {
     pack.each(transaction.increments.iter(), |pack, (key, by)| {
-        let (name, field) = counter(*key);
+        let (name, field) = counter::name(*key);
         pack.list(3).text(name).text(field).number(*by);
     });
     pack.each(transaction.nudges.iter(), |pack, nudge| {
         pack.list(3).text(name(&nudge.key));
-        match nudge.only_at_zero.map(counter) {
+        match nudge.only_at_zero.map(counter::name) {
             Some((name, field)) => pack.text(name).text(field),
             None => pack.nothing().nothing(),
         };

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use ff_backend::Result;
+use ff_backend::codec::key::escaped;
 use ff_core::name::Namespace;
 use ff_core::partition::{Family, Partition};
 use ff_core::time::Timestamp;
@@ -11,7 +12,7 @@ use futures::future::{join_all, try_join_all};
 use redis::Value;
 
 use crate::error::corrupt;
-use crate::keys::{escaped, prefix};
+use crate::keys::prefix;
 use crate::library::Function;
 use crate::pack::Pack;
 use crate::reply::{list, text};

@@ -1,6 +1,7 @@
 //! Blocked executions of partitions, best score first, and the causes that hold them.
 
 use ff_backend::Result;
+use ff_backend::codec::cause;
 use ff_backend::query::Rows;
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::partition::Partition;
@@ -11,7 +12,7 @@ use super::cursor::Cut;
 use super::partitions::{Row, cut_page, flow_partitions};
 use super::reader::{Command, Reader};
 use super::walk::{ListPosition, Names, Order, Walk};
-use crate::keys::{CAUSES, blocked_by, parse_cause};
+use crate::keys::{CAUSES, blocked_by};
 use crate::reply::{list, text};
 use crate::shared::locked;
 
@@ -49,7 +50,7 @@ pub(super) async fn causes(reader: &mut Reader<'_>, partitions: &[Partition], cu
     let replies = reader.ask_each(changed.iter().map(command).collect()).await?;
     for (partition, reply) in changed.into_iter().zip(replies) {
         let causes = list(reply)?;
-        let causes = causes.iter().map(|cause| parse_cause(text(cause)?));
+        let causes = causes.iter().map(|cause| Ok(cause::parse(text(cause)?)?));
         let causes: Vec<Cause> = causes.collect::<Result<_>>()?;
         rows.extend(causes.iter().map(|cause| (partition, *cause)));
         locked(&shared.causes).saw(partition, marks.as_ref(), causes);

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ff_backend::codec::key::{record_key, unescaped};
 use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_backend::{Error, Result};
 use ff_core::limits::PAGE_MAX;
@@ -14,7 +15,7 @@ use redis::Value;
 use super::Found;
 use super::reader::{Command, Question, Reader};
 use crate::error::corrupt;
-use crate::keys::{FEED, STAMPS, record_key, unescaped};
+use crate::keys::{FEED, STAMPS};
 use crate::reply::{document, list, text, values};
 
 /// Lines of each feed that are read at once at least.

@@ -1,5 +1,6 @@
 //! Histories, oldest line first: numbered fields of the record they are about.
 
+use ff_backend::codec::key::{name, subject_key};
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
@@ -10,7 +11,6 @@ use super::Found;
 use super::cursor::Cut;
 use super::reader::{Command, Reader};
 use super::records::{FIELDS, record};
-use crate::keys;
 use crate::reply::{document, list, number, optional_text};
 
 /// Reads until the lines asked for were not trimmed meanwhile; more than a few times nobody is that quick.
@@ -50,7 +50,7 @@ async fn read(
 ) -> ff_backend::Result<Option<Lines>> {
     let (partition, key) = home_of(reader, subject);
     let numbers = (first..).take(limit).map(|number| format!("h:{number}"));
-    let command = Command::new("HMGET", keys::subject(subject)).args(FIELDS);
+    let command = Command::new("HMGET", name(&key)).args(FIELDS);
     let command = command.arg("lines").args(numbers);
     let mut fields: Vec<Value> = Vec::new();
     for reply in reader.ask_each(vec![(partition, command)]).await? {
@@ -70,10 +70,11 @@ async fn read(
 }
 
 fn home_of(reader: &Reader<'_>, subject: HistorySubject) -> (Partition, RecordKey) {
-    match subject {
-        HistorySubject::Execution(id) => (id.partition(), RecordKey::Execution(id)),
-        HistorySubject::Flow(id) => (reader.shared.counts.of_flow(id), RecordKey::Flow(id)),
-    }
+    let partition = match subject {
+        HistorySubject::Execution(id) => id.partition(),
+        HistorySubject::Flow(id) => reader.shared.counts.of_flow(id),
+    };
+    (partition, subject_key(subject))
 }
 
 impl Lines {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use ff_backend::Result;
+use ff_backend::codec::key::escaped;
+use ff_backend::codec::state;
 use ff_backend::query::{LaneDepth, Rows};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
@@ -15,7 +17,7 @@ use super::cursor::Cut;
 use super::partitions::cut_page;
 use super::reader::{Command, Reader};
 use crate::error::corrupt;
-use crate::keys::{DEPTH, QUEUES, QueueName, escaped, lane, parse_lane};
+use crate::keys::{DEPTH, QUEUES, QueueName, lane, parse_lane};
 use crate::record::{created_at, next_priority};
 use crate::reply::{list, number, text, values, whole_score};
 
@@ -50,12 +52,9 @@ async fn depths(reader: &mut Reader<'_>, namespace: &Namespace) -> Result<Depths
         let unknown = || corrupt(format!("depth of {field:?}"));
         let (lane, state) = field.rsplit_once(' ').ok_or_else(unknown)?;
         let (of, lane) = parse_lane(lane)?;
-        let state = PublicState::ALL
-            .iter()
-            .find(|known| known.as_str() == state)
-            .ok_or_else(unknown)?;
+        let state = state::execution(state)?;
         if of == *namespace && count > 0 {
-            *depths.entry(lane).or_default().entry(*state).or_default() += count.unsigned_abs();
+            *depths.entry(lane).or_default().entry(state).or_default() += count.unsigned_abs();
         }
     }
     Ok(depths)

@@ -1,6 +1,7 @@
 //! Non-empty queues of partitions with their heads and lengths.
 
 use ff_backend::Result;
+use ff_backend::codec::key::record_key;
 use ff_backend::query::{QueueHead, Rows};
 use ff_core::capability::Signature;
 use ff_core::machine::placement::QueueKey;
@@ -13,7 +14,7 @@ use super::cursor::Cut;
 use super::partitions::{Row, cut_page};
 use super::reader::{Command, Reader};
 use crate::error::corrupt;
-use crate::keys::{QUEUES, QueueName, record_key};
+use crate::keys::{QUEUES, QueueName};
 use crate::record::parse_score;
 use crate::reply::{list, number, text, whole_score};
 

@@ -1,5 +1,6 @@
 //! Records by name, and pages of the records a walk leads to.
 
+use ff_backend::codec::key::name;
 use ff_backend::query::Cursor;
 use ff_backend::transaction::Version;
 use ff_backend::{Error, Result};
@@ -12,7 +13,6 @@ use super::VISITED_MAX;
 use super::cursor::Cut;
 use super::reader::{Command, Reader};
 use super::walk::{ListPosition, Walk};
-use crate::keys::name;
 use crate::record::{decode, parse_version};
 use crate::reply::{bytes, list, number, optional_text};
 

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use ff_backend::Result;
+use ff_backend::codec::key::record_key;
 use ff_core::partition::Partition;
 use ff_core::record::RecordKey;
 use ff_core::time::Timestamp;
@@ -12,7 +13,6 @@ use redis::Value;
 use serde::{Deserialize, Serialize};
 
 use super::reader::{Command, Reader};
-use crate::keys::record_key;
 use crate::reply::{list, text, whole_score};
 
 /// Names of a set that are read at once, at least and at most.
@@ -117,7 +117,7 @@ impl Walk {
     /// The record something stands for.
     pub(super) fn record_key(&self, position: &ListPosition) -> Result<RecordKey> {
         let name = format!("{}{}", self.names.lead_to, position.name);
-        record_key(Partition::flow(position.partition), &name)
+        Ok(record_key(Partition::flow(position.partition), &name)?)
     }
 
     /// The next positions, as many as wanted unless there are no more.

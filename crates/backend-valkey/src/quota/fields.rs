@@ -31,8 +31,8 @@ pub(super) fn encode(policy: &QuotaPolicy) -> Fields {
 
 /// The policy of fields.
 pub(super) fn decode(id: QuotaPolicyId, fields: &Fields) -> Result<QuotaPolicy> {
-    let moment = |name| Ok(Timestamp::from_millis(fields.get(name)?));
-    let span = |name| Ok(Duration::from_millis(fields.get(name)?));
+    let moment = |name| fields.get(name).map(Timestamp::from_millis);
+    let span = |name| fields.get(name).map(Duration::from_millis);
     let promise = |count| -> Result<Promise> {
         let until = moment("promise_until")?;
         Ok(Promise { count, until })

@@ -1,12 +1,14 @@
 //! The index entries of a record: a pure function of its facts.
 
+use ff_backend::codec::key::name;
+use ff_backend::codec::{cause, state};
 use ff_core::machine::placement::{Placement, QueueKey, due_at, placement};
-use ff_core::record::{Edge, EdgeState, Execution, Flow, GateState, Record, Signal};
+use ff_core::record::{Edge, EdgeState, Execution, Flow, Record, Signal};
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::Timestamp;
 
 use super::score::score_text;
-use crate::keys::{FLOWS, INDEX, cause, in_state, lane, name, step_place, tag};
+use crate::keys::{FLOWS, INDEX, in_state, lane, step_place, tag};
 
 /// Where a record belongs.
 pub(crate) struct Entries {
@@ -44,7 +46,7 @@ impl Entries {
             Record::Execution(execution) => entries.execution(execution),
             Record::Flow(flow) => entries.flow(flow),
             Record::Gate(gate) => {
-                entries.state = gate_text(gate.state);
+                entries.state = state::gate_word(gate.state);
                 entries.own(record);
             }
             Record::Edge(edge) => entries.edge(edge),
@@ -84,7 +86,7 @@ impl Entries {
         }
         self.waiting = match placement(execution) {
             Placement::Eligible { queue, score } => Some(WaitingEntry::Queue(queue, score_text(&score))),
-            Placement::Blocked { cause: by, score } => Some(WaitingEntry::Blocked(cause(by), score_text(&score))),
+            Placement::Blocked { cause: by, score } => Some(WaitingEntry::Blocked(cause::text(by), score_text(&score))),
             Placement::Leased { budgets } => {
                 for budget_id in budgets {
                     self.line(INDEX, "0", Some(&format!("leased:{budget_id}:{uuid}")));
@@ -143,21 +145,3 @@ impl Entries {
 fn millis(at: Timestamp) -> String {
     at.as_millis().to_string()
 }
-
-/// The state of a gate in plain text.
-pub(crate) const fn gate_text(state: GateState) -> &'static str {
-    match state {
-        GateState::Assembling => "assembling",
-        GateState::Open => "open",
-        GateState::Sealed => "sealed",
-        GateState::Cancelled => "cancelled",
-    }
-}
-
-/// Every state a gate can have.
-pub(crate) const GATE_STATES: [GateState; 4] = [
-    GateState::Assembling,
-    GateState::Open,
-    GateState::Sealed,
-    GateState::Cancelled,
-];

@@ -7,6 +7,6 @@ mod fields;
 mod score;
 
 pub(crate) use claim::{Claim, claimant_text, gate_state};
-pub(crate) use entries::{Entries, GATE_STATES, WaitingEntry, gate_text};
+pub(crate) use entries::{Entries, WaitingEntry};
 pub(crate) use fields::{body, decode, execution, parse_version, plain, version_text};
 pub(crate) use score::{created_at, next_priority, parse_score};

@@ -10,7 +10,7 @@ use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, Row};
 
-use crate::key::{cause, index, uuid_text};
+use crate::key::{index, parse_cause, uuid_text};
 use crate::queues::parse;
 use crate::record::from_json;
 
@@ -26,7 +26,7 @@ pub(super) fn placement(connection: &Connection, execution: &Execution) -> rusql
         let by: Option<String> = row.get(3)?;
         if let Some(by) = by {
             return Ok(Placement::Blocked {
-                cause: cause(&by)?,
+                cause: parse_cause(&by)?,
                 score,
             });
         }

@@ -3,6 +3,7 @@
 
 mod entries;
 
+use ff_backend::codec::state;
 use ff_backend::query::{AuditRow, Rows};
 use ff_core::partition::Partition;
 use ff_core::record::{Gate, Record};
@@ -13,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::Cut;
 use super::{Found, VISITED_MAX};
-use crate::error::if_readable;
+use crate::error::{corrupt, if_readable};
 use crate::key::{execution_id, index};
 use crate::queues::parse;
-use crate::record::{from_stored, gate_state};
+use crate::record::from_stored;
 
 /// The kinds of records, each in a table of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -154,7 +155,7 @@ impl AuditPosition {
             Kind::Flow => Record::Flow(Box::new(from_stored(body)?)),
             Kind::Gate => Record::Gate(Gate {
                 flow_id: parse(&self.owner)?,
-                state: gate_state(body)?,
+                state: state::gate(body).map_err(corrupt)?,
             }),
             Kind::Edge => Record::Edge(Box::new(from_stored(body)?)),
         })

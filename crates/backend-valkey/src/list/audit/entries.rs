@@ -2,6 +2,8 @@
 //! moment: whatever moved in between is read once more.
 
 use ff_backend::Result;
+use ff_backend::codec::cause;
+use ff_backend::codec::key::name;
 use ff_backend::query::AuditRow;
 use ff_core::id::BudgetId;
 use ff_core::machine::placement::{Placement, QueueKey, Score, queue_key};
@@ -14,7 +16,7 @@ use redis::Value;
 use super::super::reader::{Command, Reader};
 use super::super::records::{FIELDS, if_readable, record};
 use crate::error::corrupt;
-use crate::keys::{DUE, INDEX, QUEUES, QueueName, name, parse_cause};
+use crate::keys::{DUE, INDEX, QUEUES, QueueName};
 use crate::record::parse_score;
 use crate::reply::{list, moment, optional_text, text, whole_score};
 
@@ -183,7 +185,7 @@ impl Entries {
         if let (Some(set), Some(number)) = (&signpost.set, self.score) {
             let score = parse_score(number, execution.id)?;
             if let Some(cause) = set.strip_prefix("blocked:") {
-                let cause = parse_cause(cause)?;
+                let cause = cause::parse(cause)?;
                 return Ok(Placement::Blocked { cause, score });
             }
             if let Some(registration) = &self.registration {

@@ -3,6 +3,7 @@
 
 mod entries;
 
+use ff_backend::codec::key::record_key;
 use ff_backend::query::{AuditRow, Rows};
 use ff_backend::{Error, Result};
 use ff_core::partition::{Family, Partition};
@@ -13,7 +14,7 @@ use super::Found;
 use super::cursor::Cut;
 use super::reader::Reader;
 use super::walk::{ListPosition, Names, Order, Walk};
-use crate::keys::{EXECUTIONS, FLOWS, INDEX, record_key};
+use crate::keys::{EXECUTIONS, FLOWS, INDEX};
 
 /// How the records of one kind are found.
 struct Section {
@@ -98,6 +99,6 @@ impl Section {
             ("edge_from:", Some((_, id))) => format!("edge:{id}"),
             (begin, _) => format!("{begin}{name}"),
         };
-        record_key(partition, &name)
+        Ok(record_key(partition, &name)?)
     }
 }

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 
 use ff_core::capability::Signature;
-use ff_core::id::{EdgeId, ExecutionId, FlowId, SignalId, WaitpointId};
+use ff_core::id::ExecutionId;
 use ff_core::machine::placement::{QueueKey, Score};
-use ff_core::name::{IdempotencyKey, LaneId, Namespace, StepKey};
-use ff_core::record::{IdempotencyScope, RecordKey};
+use ff_core::name::{LaneId, Namespace};
 use ff_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -32,23 +31,4 @@ struct QueueFields {
     namespace: Namespace,
     lane: LaneId,
     signature: Signature,
-}
-
-/// A record key that can be part of a cursor.
-#[derive(Serialize, Deserialize)]
-pub(super) struct RecordText(#[serde(with = "RecordFields")] pub(super) RecordKey);
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "RecordKey")]
-enum RecordFields {
-    Execution(ExecutionId),
-    Attempt(ExecutionId, u32),
-    Waitpoint(ExecutionId, WaitpointId),
-    Signal(ExecutionId, SignalId),
-    SignalKey(ExecutionId, IdempotencyKey),
-    Step(ExecutionId, StepKey),
-    SubmissionKey(IdempotencyScope, IdempotencyKey),
-    Flow(FlowId),
-    Gate(FlowId),
-    Edge(EdgeId),
 }

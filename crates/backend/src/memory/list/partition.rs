@@ -10,8 +10,10 @@ use ff_core::record::{Cause, RecordKey};
 
 use super::super::flaw::Flaw;
 use super::super::store::{FlowPartition, Store, Stored};
-use super::keys::{QueueText, RecordText, ScoreText};
+use super::keys::{QueueText, ScoreText};
 use super::{Cut, Found};
+use crate::Error;
+use crate::codec::key::{name, record_key};
 use crate::due::DueKey;
 use crate::query::{AuditRow, QueueHead, Rows};
 
@@ -93,13 +95,14 @@ impl Store {
     }
 
     pub(super) fn list_audit(&self, partition: Partition, cut: &Cut) -> Found {
-        let start = cut.start::<RecordText>()?.map(|text| text.0);
+        let after = cut.after::<String>()?.map(|name| record_key(partition, &name));
+        let after = after.transpose().map_err(|_| Error::InvalidCursor)?;
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         let records = self
             .flow_partition(partition)
             .flat_map(|found| found.records.range((start.clone(), Bound::Unbounded)));
-        let (rows, next) = cut.page(
-            records.map(|(key, stored)| (RecordText(key.clone()), Some(self.audit_row(partition, key, stored)))),
-        )?;
+        let (rows, next) =
+            cut.page(records.map(|(key, stored)| (name(key), Some(self.audit_row(partition, key, stored)))))?;
         Ok((Rows::Audit(rows), next))
     }
 
