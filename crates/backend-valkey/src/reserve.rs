@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use ff_backend::codec::claim::{self, Claim, claimant_text};
 use ff_backend::codec::state;
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::{Error, Result};
@@ -21,7 +22,7 @@ use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
 use crate::load::payload;
 use crate::pack::Pack;
-use crate::record::{Claim, claimant_text, execution, gate_state, parse_version};
+use crate::record::{execution, parse_version};
 use crate::reply::{bytes, list, number, optional_text, score, text, values};
 use crate::shared::Shared;
 
@@ -334,7 +335,7 @@ fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
     let claim = Claim {
         at: Timestamp::from_millis(number(&at)?),
         mode: ask.mode,
-        gate: gate_state(text(&gate)?)?,
+        gate: claim::gate(text(&gate)?)?,
         claimant: claimant.clone(),
     };
     let version = parse_version(text(&version)?)?.ok_or_else(|| corrupt("a task without a version"))?;

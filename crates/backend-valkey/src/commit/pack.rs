@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ff_backend::codec::counter;
 use ff_backend::codec::key::{escaped, name, subject};
+use ff_backend::codec::{counter, record};
 use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::QueueKey;
@@ -13,7 +13,7 @@ use ff_core::time::{Duration, Timestamp};
 
 use crate::keys::{QueueName, blob, prefix};
 use crate::pack::Pack;
-use crate::record::{Entries, WaitingEntry, body, plain, version_text};
+use crate::record::{Entries, WaitingEntry, plain, version_text};
 
 /// The largest number Lua tells from its neighbours; no moment and no span is longer.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
@@ -135,7 +135,9 @@ impl Packed {
             .text(optional_version(put.expected))
             .text(version_text(version));
         self.names.push(name);
-        pack.text(body(&put.record)).text(entries.state).text(entries.lane);
+        pack.text(record::write(&put.record))
+            .text(entries.state)
+            .text(entries.lane);
         pack.text(entries.due).text(entries.listed);
         match entries.waiting {
             None => {

@@ -1,12 +1,11 @@
 //! The fields of a record, and the record of fields.
 
 use ff_backend::Result;
+use ff_backend::codec::record;
 use ff_backend::transaction::{Tag, Version};
-use ff_core::record::stored;
 use ff_core::record::{Execution, Record, RecordKey};
 
 use super::attempt::attempt;
-use super::claim::Claim;
 use crate::error::corrupt;
 
 /// A version as it stands on a record: the counter, and the tag in hex.
@@ -46,26 +45,17 @@ pub(crate) fn plain(record: &Record) -> Option<Plain> {
     })
 }
 
-/// The whole record.
-pub(crate) fn body(record: &Record) -> String {
-    stored::write_record(record).expect("a record is a document")
-}
-
 /// An execution that was stored.
 pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
-    stored::read(text(body)?).map_err(corrupt)
+    Ok(record::read_as(text(body)?)?)
+}
+
+/// The record with this key, from its body and the claim beside it.
+pub(crate) fn decode(key: &RecordKey, body: &[u8], claim: &str) -> Result<Record> {
+    Ok(record::read_with_claim(key, text(body)?, claim)?)
 }
 
 /// All of it is looked at once, which is cheaper than each text in it.
 fn text(body: &[u8]) -> Result<&str> {
     str::from_utf8(body).map_err(corrupt)
-}
-
-/// The record with this key, from its body and the claim beside it.
-pub(crate) fn decode(key: &RecordKey, body: &[u8], claim: &str) -> Result<Record> {
-    let record = stored::read_record(key, text(body)?).map_err(corrupt)?;
-    Ok(match (record, Claim::parse(claim)?) {
-        (Record::Execution(execution), Some(claim)) => Record::from(claim.apply(&execution)),
-        (record, _) => record,
-    })
 }

@@ -1,12 +1,10 @@
 //! Records as hashes: hot fields plain, everything else in one JSON field.
 
 mod attempt;
-mod claim;
 mod entries;
 mod fields;
 mod score;
 
-pub(crate) use claim::{Claim, claimant_text, gate_state};
 pub(crate) use entries::{Entries, WaitingEntry};
-pub(crate) use fields::{body, decode, execution, parse_version, plain, version_text};
+pub(crate) use fields::{decode, execution, parse_version, plain, version_text};
 pub(crate) use score::{created_at, next_priority, parse_score};

@@ -5,10 +5,13 @@
 //! | `key` | records and histories by name |
 //! | `counter` | which record a counter belongs to, and what it is called there |
 //! | `cause`, `state` | causes and states as words |
+//! | `record`, `claim` | records as documents, and the claim that may stand beside one |
 
 pub mod cause;
+pub mod claim;
 pub mod counter;
 pub mod key;
+pub mod record;
 pub mod state;
 
 /// Something that was written down and does not read as what it should be.
