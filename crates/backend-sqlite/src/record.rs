@@ -1,7 +1,7 @@
 //! Records other than executions: how each kind is found, written and deleted.
 
 use ff_backend::codec::key::name;
-use ff_backend::codec::state;
+use ff_backend::codec::{record, state};
 use ff_backend::load::LoadSteps;
 use ff_backend::transaction::{Tag, Version};
 use ff_core::id::ExecutionId;
@@ -26,95 +26,62 @@ pub(crate) fn load(
     key: &RecordKey,
     now: Timestamp,
 ) -> rusqlite::Result<Option<(Record, Version)>> {
-    let part = index(partition);
-    match key {
-        RecordKey::Execution(id) => execution::load(connection, *id),
-        RecordKey::Attempt(id, attempt_index) => {
-            let sql = include_str!("../sql/load_attempt.sql");
-            let found = find(connection, sql, (uuid_text(*id), part, attempt_index))?;
-            body(found, |attempt| Record::Attempt(*id, Box::new(attempt)))
-        }
-        RecordKey::Waitpoint(id, waitpoint_id) => {
-            let sql = include_str!("../sql/load_waitpoint.sql");
-            let found = find(connection, sql, (uuid_text(*id), part, waitpoint_id.to_string()))?;
-            body(found, |waitpoint| Record::Waitpoint(Box::new(waitpoint)))
-        }
-        RecordKey::Signal(id, signal_id) => {
-            let sql = include_str!("../sql/load_signal.sql");
-            let found = find(connection, sql, (uuid_text(*id), part, signal_id.to_string()))?;
-            body(found, |signal| Record::Signal(Box::new(signal)))
-        }
-        RecordKey::SignalKey(id, key) => {
-            let found = find_key(connection, partition, &(signal_scope(*id), key.as_str()), now)?;
-            body(found, Record::SignalKey)
-        }
-        RecordKey::Step(id, key) => {
-            let sql = include_str!("../sql/load_step.sql");
-            let found = find(connection, sql, (uuid_text(*id), part, key.as_str()))?;
-            body(found, |step| Record::Step(Box::new(step)))
-        }
-        RecordKey::SubmissionKey(scope, key) => {
-            let found = find_key(connection, partition, &(scope_text(scope), key.as_str()), now)?;
-            body(found, Record::SubmissionKey)
-        }
-        RecordKey::Flow(flow_id) => {
-            let found = find(
-                connection,
-                include_str!("../sql/load_flow.sql"),
-                (flow_id.to_string(), part),
-            )?;
-            body(found, |flow| Record::Flow(Box::new(flow)))
-        }
-        RecordKey::Gate(flow_id) => {
-            let found = find(
-                connection,
-                include_str!("../sql/load_gate.sql"),
-                (flow_id.to_string(), part),
-            )?;
-            let gate = |(state, version): (String, Version)| {
-                Ok((
-                    Record::Gate(Gate {
-                        flow_id: *flow_id,
-                        state: state::gate(&state).map_err(corrupt)?,
-                    }),
-                    version,
-                ))
-            };
-            found.map(gate).transpose()
-        }
-        RecordKey::Edge(edge_id) => {
-            let found = find(
-                connection,
-                include_str!("../sql/load_edge.sql"),
-                (edge_id.to_string(), part),
-            )?;
-            body(found, |edge| Record::Edge(Box::new(edge)))
-        }
+    if let RecordKey::Execution(id) = key {
+        return execution::load(connection, *id);
     }
+    let Some((body, version)) = find(connection, partition, key, now)? else {
+        return Ok(None);
+    };
+    let record = match key {
+        RecordKey::Gate(flow_id) => Record::Gate(Gate {
+            flow_id: *flow_id,
+            state: state::gate(&body).map_err(corrupt)?,
+        }),
+        key => record::read(key, &body).map_err(corrupt)?,
+    };
+    Ok(Some((record, version)))
 }
 
 type Found = Option<(String, Version)>;
 
-fn find(connection: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Found> {
+/// The body and version of a record that is not an execution.
+fn find(connection: &Connection, partition: Partition, key: &RecordKey, now: Timestamp) -> rusqlite::Result<Found> {
+    let part = index(partition);
+    let find_key = |scope: String, key: &str| {
+        let sql = include_str!("../sql/load_key.sql");
+        select(connection, sql, (part, scope, key, now.as_millis()))
+    };
+    match key {
+        RecordKey::Execution(_) => Ok(None),
+        RecordKey::Attempt(id, own) => {
+            let sql = include_str!("../sql/load_attempt.sql");
+            select(connection, sql, (uuid_text(*id), part, own))
+        }
+        RecordKey::Waitpoint(id, own) => {
+            let sql = include_str!("../sql/load_waitpoint.sql");
+            select(connection, sql, (uuid_text(*id), part, own.to_string()))
+        }
+        RecordKey::Signal(id, own) => {
+            let sql = include_str!("../sql/load_signal.sql");
+            select(connection, sql, (uuid_text(*id), part, own.to_string()))
+        }
+        RecordKey::Step(id, own) => {
+            let sql = include_str!("../sql/load_step.sql");
+            select(connection, sql, (uuid_text(*id), part, own.as_str()))
+        }
+        RecordKey::SignalKey(id, own) => find_key(signal_scope(*id), own.as_str()),
+        RecordKey::SubmissionKey(scope, own) => find_key(scope_text(scope), own.as_str()),
+        RecordKey::Flow(id) => select(connection, include_str!("../sql/load_flow.sql"), (id.to_string(), part)),
+        RecordKey::Gate(id) => select(connection, include_str!("../sql/load_gate.sql"), (id.to_string(), part)),
+        RecordKey::Edge(id) => select(connection, include_str!("../sql/load_edge.sql"), (id.to_string(), part)),
+    }
+}
+
+fn select(connection: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Found> {
     let mut statement = connection.prepare_cached(sql)?;
     statement
         .query_row(params, |row| Ok((row.get(2)?, version(row, 0)?)))
         .optional()
-}
-
-fn find_key(
-    connection: &Connection,
-    partition: Partition,
-    (scope, key): &(String, &str),
-    now: Timestamp,
-) -> rusqlite::Result<Found> {
-    let sql = include_str!("../sql/load_key.sql");
-    find(connection, sql, (index(partition), scope, key, now.as_millis()))
-}
-
-fn body<T: Stored>(found: Found, record: impl FnOnce(T) -> Record) -> rusqlite::Result<Option<(Record, Version)>> {
-    let Some((text, version)) = found else { return Ok(None) };
-    Ok(Some((record(from_stored(&text)?), version)))
 }
 
 /// Steps of an execution in the order in which they were recorded.
@@ -194,82 +161,48 @@ impl Batch<'_> {
     pub(crate) fn write_record(&mut self, writing: &Writing<'_>) -> rusqlite::Result<()> {
         let part = index(writing.partition);
         let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
-        let due = due_at(writing.record);
+        let (due, body) = (due_at(writing.record), record::write(writing.record));
         match writing.record {
             // Executions have entries in many indexes and a file of their own.
             Record::Execution(_) => return Ok(()),
-            Record::Attempt(id, attempt) => self.run(
-                include_str!("../sql/put_attempt.sql"),
-                (
-                    uuid_text(*id),
-                    part,
-                    attempt.index,
-                    counter,
-                    tag,
-                    to_stored(&**attempt)?,
-                ),
-            )?,
+            Record::Attempt(id, attempt) => {
+                let params = (uuid_text(*id), part, attempt.index, counter, tag, body);
+                self.run(include_str!("../sql/put_attempt.sql"), params)?;
+            }
             Record::Waitpoint(waitpoint) => {
-                let (id, own) = (waitpoint.execution_id, waitpoint.id.to_string());
-                let params = (
-                    uuid_text(id),
-                    part,
-                    own,
-                    counter,
-                    tag,
-                    due.map(Timestamp::as_millis),
-                    to_stored(&**waitpoint)?,
-                );
+                let (id, own) = (uuid_text(waitpoint.execution_id), waitpoint.id.to_string());
+                let params = (id, part, own, counter, tag, due.map(Timestamp::as_millis), body);
                 self.run(include_str!("../sql/put_waitpoint.sql"), params)?;
             }
             Record::Signal(signal) => {
-                let (id, own) = (signal.execution_id, signal.id.to_string());
+                let (id, own) = (uuid_text(signal.execution_id), signal.id.to_string());
                 let waiting_at = signal.waiting_at().map(|waitpoint| waitpoint.to_string());
-                let params = (
-                    uuid_text(id),
-                    part,
-                    own,
-                    counter,
-                    tag,
-                    waiting_at,
-                    to_stored(&**signal)?,
-                );
+                let params = (id, part, own, counter, tag, waiting_at, body);
                 self.run(include_str!("../sql/put_signal.sql"), params)?;
             }
-            Record::SignalKey(key) => {
-                self.write_key(
-                    writing,
-                    (&signal_scope(key.execution_id), key.key.as_str()),
-                    to_stored(key)?,
-                )?;
-            }
             Record::Step(step) => {
-                let params = (
-                    uuid_text(step.execution_id),
-                    part,
-                    step.key.as_str(),
-                    step.seq,
-                    counter,
-                    tag,
-                    to_stored(&**step)?,
-                );
+                let (id, own) = (uuid_text(step.execution_id), step.key.as_str());
+                let params = (id, part, own, step.seq, counter, tag, body);
                 self.run(include_str!("../sql/put_step.sql"), params)?;
             }
-            Record::SubmissionKey(key) => {
-                self.write_key(writing, (&scope_text(&key.scope), key.key.as_str()), to_stored(key)?)?;
+            Record::SignalKey(key) => {
+                self.write_key(writing, (&signal_scope(key.execution_id), key.key.as_str()), body)?;
             }
-            Record::Flow(flow) => self.write_flow(writing, flow)?,
-            Record::Gate(gate) => self.run(
-                include_str!("../sql/put_gate.sql"),
-                (
+            Record::SubmissionKey(key) => {
+                self.write_key(writing, (&scope_text(&key.scope), key.key.as_str()), body)?;
+            }
+            Record::Flow(flow) => self.write_flow(writing, flow, body)?,
+            Record::Gate(gate) => {
+                let params = (
                     gate.flow_id.to_string(),
                     part,
                     counter,
                     tag,
                     state::gate_word(gate.state),
-                ),
-            )?,
-            Record::Edge(edge) => self.write_edge(writing, edge)?,
+                );
+                self.run(include_str!("../sql/put_gate.sql"), params)?;
+            }
+            Record::Edge(edge) => self.write_edge(writing, edge, body)?,
         }
         self.note_due(writing.partition, due);
         Ok(())
@@ -282,11 +215,11 @@ impl Batch<'_> {
         self.run(include_str!("../sql/put_key.sql"), params)
     }
 
-    fn write_flow(&self, writing: &Writing<'_>, flow: &Flow) -> rusqlite::Result<()> {
+    fn write_flow(&self, writing: &Writing<'_>, flow: &Flow, body: String) -> rusqlite::Result<()> {
         let part = index(writing.partition);
         let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
         let due = due_at(writing.record).map(Timestamp::as_millis);
-        let (id, body) = (flow.id.to_string(), to_stored(flow)?);
+        let id = flow.id.to_string();
         if writing.replaces {
             return self.run(
                 include_str!("../sql/update_flow.sql"),
@@ -308,7 +241,7 @@ impl Batch<'_> {
         self.run(include_str!("../sql/insert_flow.sql"), params)
     }
 
-    fn write_edge(&self, writing: &Writing<'_>, edge: &Edge) -> rusqlite::Result<()> {
+    fn write_edge(&self, writing: &Writing<'_>, edge: &Edge, body: String) -> rusqlite::Result<()> {
         let (counter, tag) = (writing.version.counter, writing.version.tag.0.cast_signed());
         let ends = (edge.upstream.to_string(), edge.downstream.to_string());
         let params = (
@@ -319,7 +252,7 @@ impl Batch<'_> {
             ends.0,
             ends.1,
             edge_state(edge.state),
-            to_stored(edge)?,
+            body,
         );
         self.run(include_str!("../sql/put_edge.sql"), params)
     }

@@ -3,7 +3,7 @@
 use ff_backend::Result;
 use ff_backend::codec::record;
 use ff_backend::transaction::{Tag, Version};
-use ff_core::record::{Execution, Record, RecordKey};
+use ff_core::record::{Execution, Record, RecordKey, stored};
 
 use super::attempt::attempt;
 use crate::error::corrupt;
@@ -47,7 +47,7 @@ pub(crate) fn plain(record: &Record) -> Option<Plain> {
 
 /// An execution that was stored.
 pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
-    Ok(record::read_as(text(body)?)?)
+    stored::read(text(body)?).map_err(corrupt)
 }
 
 /// The record with this key, from its body and the claim beside it.

@@ -1,7 +1,6 @@
 //! Records as documents.
 
-use ff_core::record::stored::{self, Stored};
-use ff_core::record::{Record, RecordKey};
+use ff_core::record::{Record, RecordKey, stored};
 
 use super::claim::Claim;
 use super::{Result, Unreadable};
@@ -22,9 +21,4 @@ pub fn read_with_claim(key: &RecordKey, document: &str, claim: &str) -> Result<R
         (Record::Execution(execution), Some(claim)) => Record::from(claim.apply(&execution)),
         (record, _) => record,
     })
-}
-
-/// What is kept as a document of its own, where its kind is known.
-pub fn read_as<T: Stored>(document: &str) -> Result<T> {
-    stored::read(document).map_err(Unreadable::new)
 }
