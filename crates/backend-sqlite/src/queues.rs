@@ -1,15 +1,18 @@
 //! What the writer knows of the queues: their numbers in the database, and how many executions wait in each.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ff_backend::queues::QueueCounts;
 use ff_core::capability::Signature;
-use ff_core::machine::placement::QueueKey;
+use ff_core::machine::placement::{QueueKey, Score};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
-use rusqlite::Connection;
+use ff_core::time::Timestamp;
+use rusqlite::{Connection, Row};
 
 use crate::error::corrupt;
+use crate::key::execution_id;
 
 /// The number of a queue in the database.
 pub(crate) type QueueId = i64;
@@ -147,6 +150,15 @@ impl Queues {
         self.know(queue_id, key.clone());
         Ok(queue_id)
     }
+}
+
+/// A score that stands in four columns: priority, creation, uuid and partition.
+pub(crate) fn score(row: &Row<'_>, column: usize) -> rusqlite::Result<Score> {
+    Ok(Score {
+        priority: Reverse(row.get(column)?),
+        created_at: Timestamp::from_millis(row.get(column + 1)?),
+        id: execution_id(row.get_ref(column + 2)?.as_str()?, row.get(column + 3)?)?,
+    })
 }
 
 /// A validated name that was stored as text.

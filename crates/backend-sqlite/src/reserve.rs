@@ -10,15 +10,12 @@ use ff_core::machine::placement::Score;
 use ff_core::name::LaneId;
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, Gate, HistorySubject, Record, RecordKey};
-use ff_core::time::Timestamp;
 use rusqlite::OptionalExtension;
-use std::cmp::Reverse;
 
 use crate::batch::Batch;
 use crate::error::if_readable;
 use crate::execution::{Lines, Row};
-use crate::key::execution_id;
-use crate::queues::{QueueId, parse};
+use crate::queues::{QueueId, parse, score};
 use crate::record::{self, from_stored};
 
 /// An execution as it stands before it is handed out.
@@ -87,14 +84,7 @@ impl Batch<'_> {
 
     fn best_of_queue(&self, queue_id: QueueId, wanted: usize) -> rusqlite::Result<Vec<(Score, i64)>> {
         let mut statement = self.statement(include_str!("../sql/best_of_queue.sql"))?;
-        let rows = statement.query_map([queue_id], |row| {
-            let score = Score {
-                priority: Reverse(row.get(1)?),
-                created_at: Timestamp::from_millis(row.get(2)?),
-                id: execution_id(row.get_ref(3)?.as_str()?, row.get(4)?)?,
-            };
-            Ok((score, row.get(0)?))
-        })?;
+        let rows = statement.query_map([queue_id], |row| Ok((score(row, 1)?, row.get(0)?)))?;
         rows.take(wanted).collect()
     }
 

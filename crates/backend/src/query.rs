@@ -3,6 +3,7 @@
 mod filter;
 
 use ff_core::id::{BudgetId, ExecutionId, FlowId, WaitpointId};
+use ff_core::limits::PAGE_MAX;
 use ff_core::machine::placement::{Placement, QueueKey, Score};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
@@ -25,6 +26,13 @@ pub struct Query {
     /// At most this many rows, at least 1. A page may be shorter, or empty, and still have a next one: a store may stop
     /// early rather than scan for long.
     pub limit: usize,
+}
+
+impl Query {
+    /// Rows a page has at most.
+    pub fn page_limit(&self) -> usize {
+        self.limit.clamp(1, PAGE_MAX)
+    }
 }
 
 /// A place in a listing, meaningful only to the backend that gave it.

@@ -1,21 +1,17 @@
 //! Blocked executions of partitions, best score first, and the causes that hold them.
 
 use ff_backend::codec::cause;
+use ff_backend::codec::cursor::{Cut, ScoreText};
 use ff_backend::query::Rows;
-use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
 use ff_core::record::Cause;
-use ff_core::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
-use super::cursor::Cut;
 use super::partitions::Partitions;
 use super::{Found, versioned};
 use crate::error::if_readable;
-use crate::key::{execution_id, index, parse_cause, uuid_text};
-
-/// The place of an execution by score: priority, age, id.
-type ScoreKey = (u16, Timestamp, ExecutionId);
+use crate::key::{index, parse_cause, uuid_text};
+use crate::queues::score;
 
 pub(super) fn blocked(connection: &Connection, partitions: &Partitions, by: Cause, cut: &Cut) -> Found {
     by_score(
@@ -48,9 +44,10 @@ pub(super) fn by_score(
     (partitions, name): (&Partitions, &str),
     cut: &Cut,
 ) -> Found {
-    let after = cut.after::<ScoreKey>()?;
-    let (priority, created_at, uuid, partition) = after.map_or_else(before_all, |(priority, at, id)| {
-        (priority, at.as_millis(), uuid_text(id), index(id.partition()))
+    let after = cut.after::<ScoreText>()?;
+    let (priority, created_at, uuid, partition) = after.map_or_else(before_all, |ScoreText(score)| {
+        let (id, created_at) = (score.id, score.created_at.as_millis());
+        (score.priority.0, created_at, uuid_text(id), index(id.partition()))
     });
     let mut statement = connection.prepare_cached(sql)?;
     let namesakes = just_before(&uuid);
@@ -64,7 +61,9 @@ pub(super) fn by_score(
         namesakes,
         partitions.rows_for(cut),
     ];
-    let rows = statement.query_map(params, |row| Ok((score_key(row)?, if_readable(versioned(row, 4))?)))?;
+    let rows = statement.query_map(params, |row| {
+        Ok((ScoreText(score(row, 0)?), if_readable(versioned(row, 4))?))
+    })?;
     let (rows, next) = cut.page(rows)?;
     Ok((Rows::Executions(rows), next))
 }
@@ -83,10 +82,4 @@ fn just_before(uuid: &str) -> String {
         text.push('~');
     }
     text
-}
-
-/// The score that stands in the first four columns.
-fn score_key(row: &Row<'_>) -> rusqlite::Result<ScoreKey> {
-    let id = execution_id(row.get_ref(2)?.as_str()?, row.get(3)?)?;
-    Ok((row.get(0)?, Timestamp::from_millis(row.get(1)?), id))
 }

@@ -1,5 +1,6 @@
 //! Executions by filter, newest first: a walk along the best index for the filter, which looks at each execution it meets.
 
+use ff_backend::codec::cursor::{Cut, VISITED_MAX};
 use ff_backend::query::{ExecutionFilter, Rows};
 use ff_backend::transaction::Version;
 use ff_core::id::{ExecutionId, FlowId};
@@ -9,8 +10,7 @@ use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::cursor::Cut;
-use super::{Answer, Found, VISITED_MAX, versioned};
+use super::{Answer, Found, versioned};
 use crate::error::if_readable;
 use crate::key::{execution_id, index, uuid_text};
 

@@ -1,12 +1,12 @@
 //! Flows by filter, newest first.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{FlowFilter, Rows};
 use ff_core::id::FlowId;
 use ff_core::name::{FlowKind, Namespace};
 use ff_core::time::Timestamp;
 use rusqlite::Connection;
 
-use super::cursor::Cut;
 use super::{Found, versioned_if_listed};
 use crate::error::if_readable;
 

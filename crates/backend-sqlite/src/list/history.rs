@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::record::{AboutLines, HistorySubject, ShortLine};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::Found;
-use super::cursor::Cut;
 use crate::key::{index, subject_text, uuid_text};
 use crate::queues::parse;
 use crate::record::from_json;
@@ -31,8 +31,8 @@ pub(super) fn history(connection: &Connection, subject: HistorySubject, cut: &Cu
     chunks.push(newest);
     let lines = chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
     let lines = lines.filter(|(number, _)| *number >= start);
-    let (rows, next) =
-        cut.page(lines.map(|(number, line)| Ok((number, Some(from_json::<ShortLine<'_>>(line)?.whole(&about))))))?;
+    let read = |text| from_json::<ShortLine<'_>>(text).map(|line| line.whole(&about));
+    let (rows, next) = cut.page(lines.map(|(number, text)| read(text).map(|line| (number, Some(line)))))?;
     Ok((Rows::History(rows), next))
 }
 

@@ -1,17 +1,17 @@
 //! Lanes of a namespace with their depths, by name.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{LaneDepth, Rows};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::time::Timestamp;
 use rusqlite::{CachedStatement, Connection};
 
-use super::Found;
-use super::cursor::Cut;
+use super::{Found, after_id};
 use crate::queues::parse;
 use crate::record::from_json;
 
 pub(super) fn lanes(connection: &Connection, namespace: &Namespace, cut: &Cut) -> Found {
-    let after = cut.after_id::<LaneId>()?;
+    let after = after_id::<LaneId>(cut)?;
     let mut oldest = connection.prepare_cached(include_str!("../../sql/list_oldest_eligible.sql"))?;
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_lanes.sql"))?;
     let rows = statement.query_map((namespace.as_str(), after), |row| {

@@ -1,10 +1,10 @@
 //! Members of a flow, by id.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::id::{ExecutionId, FlowId};
 use rusqlite::Connection;
 
-use super::cursor::Cut;
 use super::{Found, versioned_if_listed};
 use crate::key::{execution_id, index, uuid_text};
 

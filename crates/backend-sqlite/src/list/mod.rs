@@ -2,7 +2,6 @@
 
 mod audit;
 mod blocked;
-mod cursor;
 mod edges;
 mod executions;
 pub(crate) mod feed;
@@ -17,21 +16,19 @@ mod queues;
 mod tests;
 mod under;
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{Cursor, Listing, Page, Query, Rows};
 use ff_backend::transaction::Version;
 use ff_backend::{Error, Result};
 use ff_core::record::Stored;
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, Row};
+use serde::de::DeserializeOwned;
 
-use self::cursor::Cut;
 use self::partitions::Partitions;
 use crate::backend::SqliteBackend;
 use crate::record::{from_stored, version};
 use crate::shared::Shared;
-
-/// Rows a page looks at before it stops early and lets the caller go on.
-const VISITED_MAX: usize = 2_000;
 
 /// Why a listing has no answer.
 enum Fault {
@@ -123,12 +120,17 @@ impl Reading<'_> {
             Listing::Queues(partitions) => {
                 let after = queues::after(cut)?;
                 let filled = self.shared.queues().filled(partitions, after.as_ref(), cut.limit + 1);
-                queues::queues(connection, &filled, cut)
+                queues::queues(connection, filled, cut)
             }
             Listing::Lanes(namespace) => lanes::lanes(connection, namespace, cut),
             Listing::Audit(partition) => audit::audit(connection, *partition, self.now, cut),
         }
     }
+}
+
+/// The text of the id last seen; empty, which comes before every id, at the beginning.
+fn after_id<I: DeserializeOwned + ToString>(cut: &Cut) -> Result<String> {
+    Ok(cut.after::<I>()?.map_or_else(String::new, |id| id.to_string()))
 }
 
 /// A record that stands in three columns: version, tag, body.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ff_backend::codec::cursor::Cut;
 use ff_core::partition::{Family, Partition};
 
-use super::cursor::Cut;
 use crate::key::index;
 
 /// Flow partitions, each one once and in order. Others hold nothing that is listed by partition.

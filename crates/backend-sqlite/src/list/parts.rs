@@ -1,12 +1,12 @@
 //! What belongs to one execution: attempts by index, waitpoints and signals by id.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::record::Signal;
 use rusqlite::{Connection, Row};
 
-use super::cursor::Cut;
-use super::{Found, versioned};
+use super::{Found, after_id, versioned};
 use crate::key::{index, uuid_text};
 use crate::record::from_stored;
 
@@ -22,7 +22,7 @@ pub(super) fn attempts(connection: &Connection, id: ExecutionId, cut: &Cut) -> F
 }
 
 pub(super) fn waitpoints(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
-    let after = cut.after_id::<WaitpointId>()?;
+    let after = after_id::<WaitpointId>(cut)?;
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_waitpoints.sql"))?;
     let rows = statement.query_map((uuid_text(id), index(id.partition()), after), |row| {
         let waitpoint_id: String = row.get(0)?;
@@ -33,7 +33,7 @@ pub(super) fn waitpoints(connection: &Connection, id: ExecutionId, cut: &Cut) ->
 }
 
 pub(super) fn signals(connection: &Connection, id: ExecutionId, cut: &Cut) -> Found {
-    let after = cut.after_id::<SignalId>()?;
+    let after = after_id::<SignalId>(cut)?;
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_signals.sql"))?;
     let rows = statement.query_map((uuid_text(id), index(id.partition()), after), signal)?;
     let (rows, next) = cut.page(rows)?;
@@ -41,7 +41,7 @@ pub(super) fn signals(connection: &Connection, id: ExecutionId, cut: &Cut) -> Fo
 }
 
 pub(super) fn buffered_signals(connection: &Connection, id: ExecutionId, at: WaitpointId, cut: &Cut) -> Found {
-    let after = cut.after_id::<SignalId>()?;
+    let after = after_id::<SignalId>(cut)?;
     let mut statement = connection.prepare_cached(include_str!("../../sql/list_buffered_signals.sql"))?;
     let params = (uuid_text(id), index(id.partition()), after, at.to_string());
     let (rows, next) = cut.page(statement.query_map(params, signal)?)?;

@@ -1,11 +1,11 @@
 //! Executions of partitions that wait or run under a budget.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::id::{BudgetId, ExecutionId};
 use rusqlite::Connection;
 
 use super::blocked::by_score;
-use super::cursor::Cut;
 use super::partitions::Partitions;
 use super::{Found, versioned};
 use crate::error::if_readable;

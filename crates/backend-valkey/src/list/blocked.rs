@@ -2,14 +2,14 @@
 
 use ff_backend::Result;
 use ff_backend::codec::cause;
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::partition::Partition;
 use ff_core::record::{Cause, Record};
 
 use super::Found;
-use super::cursor::Cut;
-use super::partitions::{Row, cut_page, flow_partitions};
+use super::partitions::{Row, flow_partitions};
 use super::reader::{Command, Reader};
 use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{CAUSES, blocked_by};
@@ -58,6 +58,6 @@ pub(super) async fn causes(reader: &mut Reader<'_>, partitions: &[Partition], cu
     rows.retain(|row| after.is_none_or(|after| *row > after));
     rows.sort_unstable();
     rows.truncate(cut.limit + 1);
-    let (rows, next) = cut_page(rows, cut, |row| *row)?;
+    let (rows, next) = cut.first(rows, |row| *row);
     Ok((Rows::Causes(rows), next))
 }

@@ -1,12 +1,12 @@
 //! Executions by filter, newest first: a walk along the narrowest set for the filter, which looks at each execution it meets.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{ExecutionFilter, Rows};
 use ff_core::partition::{Family, Partition};
 use ff_core::record::Record;
 use ff_core::state::PublicState;
 
 use super::Found;
-use super::cursor::Cut;
 use super::reader::Reader;
 use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{EXECUTIONS, OPEN, in_state, tag};

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use ff_backend::codec::key::{record_key, unescaped};
 use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_backend::{Error, Result};
-use ff_core::limits::PAGE_MAX;
 use ff_core::name::LaneId;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{AboutLines, HistoryLine, HistorySubject, RecordKey, ShortLine};
@@ -38,7 +37,7 @@ pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, FeedStart
     if query.after.is_some() {
         return Err(Error::InvalidCursor);
     }
-    let limit = query.limit.clamp(1, PAGE_MAX);
+    let limit = query.page_limit();
     let hidden = hidden_until(reader).await?;
     let of_flows = asked.iter().filter(|(partition, _)| partition.family == Family::Flow);
     let mut feeds: Vec<Feed> = of_flows

@@ -1,11 +1,11 @@
 //! Flows by filter, newest first.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{FlowFilter, Rows};
 use ff_core::partition::Family;
 use ff_core::record::Record;
 
 use super::Found;
-use super::cursor::Cut;
 use super::reader::Reader;
 use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{FLOWS, tag};

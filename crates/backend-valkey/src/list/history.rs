@@ -1,5 +1,6 @@
 //! Histories, oldest line first: numbered fields of the record they are about.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::key::{name, subject_key};
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
@@ -8,7 +9,6 @@ use ff_core::record::{AboutLines, HistorySubject, Record, RecordKey, ShortLine};
 use redis::Value;
 
 use super::Found;
-use super::cursor::Cut;
 use super::reader::{Command, Reader};
 use super::records::{FIELDS, record};
 use crate::reply::{document, list, number, optional_text};
@@ -91,7 +91,7 @@ impl Lines {
             }
         }
         let last = self.first.saturating_add(cut.limit as u64) - 1;
-        let next = (last < self.told).then(|| cut.cursor(&last)).transpose()?;
+        let next = (last < self.told).then(|| cut.cursor(&last));
         Ok((Rows::History(rows), next))
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_backend::Result;
+use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::key::escaped;
 use ff_backend::codec::state;
 use ff_backend::query::{LaneDepth, Rows};
@@ -13,8 +14,6 @@ use ff_core::time::Timestamp;
 use redis::Value;
 
 use super::Found;
-use super::cursor::Cut;
-use super::partitions::cut_page;
 use super::reader::{Command, Reader};
 use crate::error::corrupt;
 use crate::keys::{DEPTH, QUEUES, QueueName, lane, parse_lane};
@@ -35,7 +34,7 @@ pub(super) async fn lanes(reader: &mut Reader<'_>, namespace: &Namespace, cut: &
     let rest = depths
         .into_iter()
         .filter(|(lane, _)| after.as_ref().is_none_or(|after| lane > after));
-    let (shown, next) = cut_page(rest.take(cut.limit + 1).collect(), cut, |(lane, _)| lane.clone())?;
+    let (shown, next) = cut.first(rest.take(cut.limit + 1).collect(), |(lane, _)| lane.clone());
     let mut oldest = oldest_eligible(reader, namespace, &shown).await?;
     let rows = shown.into_iter().map(|(lane, depth)| LaneDepth {
         oldest_eligible: oldest.remove(&lane),

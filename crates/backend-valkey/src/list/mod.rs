@@ -5,7 +5,6 @@
 
 mod audit;
 mod blocked;
-mod cursor;
 mod executions;
 mod feed;
 mod flows;
@@ -19,15 +18,12 @@ mod records;
 mod under;
 mod walk;
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{Cursor, Listing, Page, Query, Rows};
 use ff_backend::{Error, Result};
 
-use self::cursor::Cut;
 use self::reader::Reader;
 use crate::shared::Shared;
-
-/// Rows a page looks at before it stops early and lets the caller go on.
-const VISITED_MAX: usize = 2_000;
 
 /// The rows of a page, and where the next one starts.
 type Found = Result<(Rows, Option<Cursor>)>;

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use ff_backend::Result;
-use ff_backend::query::Cursor;
+use ff_backend::codec::cursor::Cut;
 use ff_core::partition::{Family, Partition};
 use redis::Value;
-use serde::Serialize;
 
-use super::cursor::Cut;
 use super::reader::{Command, Reader};
 
 /// Partitions that are read first; then twice as many each time.
@@ -55,17 +53,4 @@ impl Reader<'_> {
         rows.truncate(cut.limit + 1);
         Ok(rows)
     }
-}
-
-/// The rows of a page, and the cursor after the last one if there is one more.
-pub(super) fn cut_page<R, C: Serialize>(
-    mut rows: Vec<R>,
-    cut: &Cut,
-    key: impl Fn(&R) -> C,
-) -> Result<(Vec<R>, Option<Cursor>)> {
-    let has_more = rows.len() > cut.limit;
-    rows.truncate(cut.limit);
-    let last = rows.last().filter(|_| has_more);
-    let next = last.map(|row| cut.cursor(&key(row))).transpose()?;
-    Ok((rows, next))
 }

@@ -1,13 +1,13 @@
 //! What belongs to one flow or one execution: members, edges, attempts, waitpoints, signals. All of it lives in one partition
 //! and is found by name; names sort as ids and indexes do.
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::id::{ExecutionId, FlowId, WaitpointId};
 use ff_core::partition::Partition;
 use ff_core::record::{EdgeState, Record};
 
 use super::Found;
-use super::cursor::Cut;
 use super::reader::Reader;
 use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::INDEX;

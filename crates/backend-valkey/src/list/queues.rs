@@ -1,28 +1,25 @@
 //! Non-empty queues of partitions with their heads and lengths.
 
 use ff_backend::Result;
+use ff_backend::codec::cursor::{Cut, QueueText};
 use ff_backend::codec::key::record_key;
 use ff_backend::query::{QueueHead, Rows};
-use ff_core::capability::Signature;
 use ff_core::machine::placement::QueueKey;
-use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use redis::Value;
 
 use super::Found;
-use super::cursor::Cut;
-use super::partitions::{Row, cut_page};
+use super::partitions::Row;
 use super::reader::{Command, Reader};
 use crate::error::corrupt;
 use crate::keys::{QUEUES, QueueName};
 use crate::record::parse_score;
 use crate::reply::{list, number, text, whole_score};
 
-/// A queue as a cursor holds it.
-type CursorPosition = (Partition, Namespace, LaneId, Signature);
-
 pub(super) async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], cut: &Cut) -> Found {
-    let after = cut.after::<CursorPosition>()?.map(row_of);
+    let after = cut
+        .after::<Row<QueueText>>()?
+        .map(|(partition, queue)| (partition, queue.0));
     let command = || Command::new("ZRANGE", QUEUES).args(["0", "-1"]);
     let queues = reader.rows((partitions, after), cut, command, |reply| {
         let registrations = list(reply)?;
@@ -31,7 +28,9 @@ pub(super) async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], cu
             .map(|registration| Ok(QueueName::registered(text(registration)?)?.1));
         keys.collect()
     });
-    let (queues, next) = cut_page(queues.await?, cut, cursor_position)?;
+    let (queues, next) = cut.first(queues.await?, |(partition, queue)| {
+        (*partition, QueueText(queue.clone()))
+    });
     Ok((Rows::Queues(heads(reader, queues).await?), next))
 }
 
@@ -63,22 +62,4 @@ fn queue_head((partition, queue): Row<QueueKey>, answer: Vec<Value>) -> Result<O
         head: parse_score(whole_score(&at)?, id)?,
         length: number(&length)?,
     }))
-}
-
-fn row_of((partition, namespace, lane, signature): CursorPosition) -> Row<QueueKey> {
-    let queue = QueueKey {
-        namespace,
-        lane,
-        signature,
-    };
-    (partition, queue)
-}
-
-fn cursor_position((partition, queue): &Row<QueueKey>) -> CursorPosition {
-    let QueueKey {
-        namespace,
-        lane,
-        signature,
-    } = queue.clone();
-    (*partition, namespace, lane, signature)
 }

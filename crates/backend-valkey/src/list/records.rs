@@ -1,5 +1,6 @@
 //! Records by name, and pages of the records a walk leads to.
 
+use ff_backend::codec::cursor::{Cut, VISITED_MAX};
 use ff_backend::codec::key::name;
 use ff_backend::query::Cursor;
 use ff_backend::transaction::Version;
@@ -9,8 +10,6 @@ use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
 use redis::Value;
 
-use super::VISITED_MAX;
-use super::cursor::Cut;
 use super::reader::{Command, Reader};
 use super::walk::{ListPosition, Walk};
 use crate::record::{decode, parse_version};
@@ -69,6 +68,7 @@ impl Reader<'_> {
         mut walk: Walk,
         keep: impl Fn(Found) -> Result<Option<R>> + Send + Sync,
     ) -> Result<(Vec<R>, Option<Cursor>)> {
+        let go_on = |last: Option<ListPosition>| last.map(|position| cut.cursor(&position));
         let (mut rows, mut last, mut visited) = (Vec::new(), None, 0);
         let mut batch = cut.limit;
         while rows.len() < cut.limit && visited < VISITED_MAX {
@@ -82,13 +82,13 @@ impl Reader<'_> {
             let records = self.at(&walk, &positions).await?;
             for (position, record) in positions.into_iter().zip(records) {
                 if rows.len() == cut.limit {
-                    return page_until(cut, rows, last, true);
+                    return Ok((rows, go_on(last)));
                 }
                 rows.extend(keep(record)?);
                 last = Some(position);
             }
         }
-        page_until(cut, rows, last, walk.has_more())
+        Ok((rows, go_on(last.filter(|_| walk.has_more()))))
     }
 
     async fn at(&mut self, walk: &Walk, positions: &[ListPosition]) -> Result<Vec<Found>> {
@@ -98,17 +98,6 @@ impl Reader<'_> {
         });
         self.records(keys.collect::<Result<_>>()?).await
     }
-}
-
-fn page_until<R>(
-    cut: &Cut,
-    rows: Vec<R>,
-    last: Option<ListPosition>,
-    has_more: bool,
-) -> Result<(Vec<R>, Option<Cursor>)> {
-    let last = last.filter(|_| has_more);
-    let next = last.map(|position| cut.cursor(&position)).transpose()?;
-    Ok((rows, next))
 }
 
 /// What was read; `None`, and a line in the log, when it cannot be.

@@ -1,6 +1,7 @@
 //! Executions of partitions that wait or run under a budget.
 
 use ff_backend::Result;
+use ff_backend::codec::cursor::Cut;
 use ff_backend::query::Rows;
 use ff_core::id::BudgetId;
 use ff_core::machine::placement::{Placement, placement};
@@ -8,7 +9,6 @@ use ff_core::partition::Partition;
 use ff_core::record::{Execution, Record};
 
 use super::Found;
-use super::cursor::Cut;
 use super::partitions::flow_partitions;
 use super::reader::{Command, Reader};
 use super::walk::{ListPosition, Names, Order, Walk};

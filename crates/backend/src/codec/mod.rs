@@ -6,10 +6,12 @@
 //! | `counter` | which record a counter belongs to, and what it is called there |
 //! | `cause`, `state` | causes and states as words |
 //! | `record`, `claim` | records as documents, and the claim that may stand beside one |
+//! | `cursor` | places in listings, and the pages they lead to |
 
 pub mod cause;
 pub mod claim;
 pub mod counter;
+pub mod cursor;
 pub mod key;
 pub mod record;
 pub mod state;

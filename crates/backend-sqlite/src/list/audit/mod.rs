@@ -3,6 +3,7 @@
 
 mod entries;
 
+use ff_backend::codec::cursor::{Cut, VISITED_MAX};
 use ff_backend::codec::state;
 use ff_backend::query::{AuditRow, Rows};
 use ff_core::partition::Partition;
@@ -12,8 +13,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde::{Deserialize, Serialize};
 
-use super::cursor::Cut;
-use super::{Found, VISITED_MAX};
+use super::Found;
 use crate::error::{corrupt, if_readable};
 use crate::key::{execution_id, index};
 use crate::queues::parse;
@@ -63,7 +63,7 @@ pub(super) fn audit(connection: &Connection, partition: Partition, now: Timestam
         let mut rows = statement.query(start)?;
         while let Some(row) = rows.next()? {
             if page.len() == cut.limit || visited == VISITED_MAX {
-                return Ok((Rows::Audit(page), Some(cut.cursor(&position)?)));
+                return Ok((Rows::Audit(page), Some(cut.cursor(&position))));
             }
             position = AuditPosition {
                 kind,

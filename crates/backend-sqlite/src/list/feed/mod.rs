@@ -14,7 +14,6 @@ use rusqlite::{Connection, OptionalExtension, Row};
 pub(crate) use self::spans::Spans;
 
 use super::Found;
-use super::cursor::page_limit;
 
 use crate::key::index;
 use crate::record::from_json;
@@ -50,7 +49,7 @@ pub(super) fn feed(
             None => return Err(feed.expired(*partition)?.into()),
         }
     }
-    let rows = feed.lines(&starts, page_limit(query))?;
+    let rows = feed.lines(&starts, query.page_limit())?;
     Ok((Rows::Feed(rows), None))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ff_backend::Error;
+use ff_backend::codec::cursor::VISITED_MAX;
 use ff_backend::query::{Cursor, ExecutionFilter, Listing};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::{LaneId, Namespace};
@@ -10,7 +11,6 @@ use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
 use uuid::Uuid;
 
-use super::super::VISITED_MAX;
 use super::{Scratch, Template};
 
 const MANY: u64 = 2 * VISITED_MAX as u64 + 500;

@@ -3,6 +3,7 @@
 
 mod entries;
 
+use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::key::record_key;
 use ff_backend::query::{AuditRow, Rows};
 use ff_backend::{Error, Result};
@@ -11,7 +12,6 @@ use ff_core::record::RecordKey;
 use serde::{Deserialize, Serialize};
 
 use super::Found;
-use super::cursor::Cut;
 use super::reader::Reader;
 use super::walk::{ListPosition, Names, Order, Walk};
 use crate::keys::{EXECUTIONS, FLOWS, INDEX};
@@ -63,7 +63,7 @@ pub(super) async fn audit(reader: &mut Reader<'_>, partition: Partition, cut: &C
             let Some(position) = positions.pop() else { break };
             rows.extend(entries::audited(reader, partition, keys).await?);
             if rows.len() == cut.limit {
-                let next = cut.cursor(&Progress { section, position })?;
+                let next = cut.cursor(&Progress { section, position });
                 return Ok((Rows::Audit(rows), Some(next)));
             }
         }

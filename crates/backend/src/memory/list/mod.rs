@@ -2,7 +2,6 @@
 
 mod cut;
 mod executions;
-mod keys;
 mod partition;
 mod parts;
 mod told;
@@ -53,7 +52,7 @@ impl Store {
             }),
             Listing::History(subject) => self.list_history(subject, cut),
             Listing::Feed(_) | Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),
-            Listing::Feed(asked) => self.list_feed(asked, query.limit),
+            Listing::Feed(asked) => self.list_feed(asked, query.page_limit()),
             Listing::Marks(partitions) => Ok((Rows::Marks(self.hints.marks(partitions)), None)),
             Listing::Blocked { partitions, cause } => self.list_blocked(partitions, *cause, cut),
             Listing::BlockedCauses(partitions) => self.list_blocked_causes(partitions, cut),

@@ -10,9 +10,9 @@ use ff_core::record::{Cause, RecordKey};
 
 use super::super::flaw::Flaw;
 use super::super::store::{FlowPartition, Store, Stored};
-use super::keys::{QueueText, ScoreText};
 use super::{Cut, Found};
 use crate::Error;
+use crate::codec::cursor::{QueueText, ScoreText};
 use crate::codec::key::{name, record_key};
 use crate::due::DueKey;
 use crate::query::{AuditRow, QueueHead, Rows};

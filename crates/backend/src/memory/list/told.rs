@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use ff_core::limits::PAGE_MAX;
 use ff_core::partition::Partition;
 use ff_core::record::{HistoryLine, HistorySubject};
 
@@ -34,7 +33,7 @@ impl Store {
             waiting.extend(lines.peek().map(|(position, _)| (self.rank(*partition, *position), n)));
         }
         let mut rows = Vec::new();
-        while rows.len() < limit.clamp(1, PAGE_MAX)
+        while rows.len() < limit
             && let Some((_, n)) = waiting.pop_first()
         {
             let (partition, lines) = &mut feeds[n];
