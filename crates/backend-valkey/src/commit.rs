@@ -3,6 +3,7 @@
 mod pack;
 
 use ff_backend::Error;
+use ff_backend::queues::Moment;
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_core::partition::{Family, Partition};
 use futures::future::join_all;
@@ -11,7 +12,6 @@ use redis::Value;
 use self::pack::{Packed, Queues};
 use crate::call::Reply;
 use crate::error::corrupt;
-use crate::filled_queues::Moment;
 use crate::keys::QueueName;
 use crate::library::Function;
 use crate::pack::Pack;

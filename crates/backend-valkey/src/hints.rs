@@ -7,6 +7,7 @@ use ff_backend::Result;
 use ff_backend::codec::cause;
 use ff_backend::codec::key::execution_id;
 use ff_backend::hint::Hint;
+use ff_backend::queues::Moment;
 use ff_core::time::Timestamp;
 use futures::StreamExt;
 use redis::aio::PubSub;
@@ -14,7 +15,6 @@ use tokio::time::{sleep, timeout};
 
 use crate::client::CONNECTION_TIMEOUT;
 use crate::error::corrupt;
-use crate::filled_queues::Moment;
 use crate::keys::{QueueName, lane, partition};
 use crate::open::Addresses;
 use crate::shared::Shared;

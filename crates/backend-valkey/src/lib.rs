@@ -12,7 +12,6 @@ mod cluster;
 mod commit;
 mod due;
 mod error;
-mod filled_queues;
 mod frames;
 mod hints;
 mod keys;

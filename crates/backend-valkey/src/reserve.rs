@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ff_backend::codec::claim::{self, Claim, claimant_text};
 use ff_backend::codec::state;
+use ff_backend::queues::{Moment, SOURCES_MAX, Source};
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::{Error, Result};
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
@@ -17,7 +18,6 @@ use redis::Value;
 
 use crate::call::{PATIENCE, Reply};
 use crate::error::corrupt;
-use crate::filled_queues::{Moment, SOURCES_MAX, Source};
 use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
 use crate::load::payload;
@@ -250,7 +250,7 @@ impl Shared {
         pack.each(claimants.iter(), pack_claimant);
         pack.each(sources.iter(), |pack, lane| {
             pack.list(2).each(lane.sources.iter(), |pack, source| {
-                pack.list(3).text(prefix(source.partition)).text(&source.set);
+                pack.list(3).text(prefix(source.partition)).text(&source.name);
                 pack.optional(source.bound.map(|bound| bound.to_string()));
             });
             pack.optional(lane.bound.map(|bound| (bound + OVERTAKEN_MS).to_string()));
@@ -287,7 +287,7 @@ impl Shared {
         for head in heads {
             let [place, set, changes, best] = values(head)?;
             let key = (partition(text(&place)?)?, text(&set)?.to_owned());
-            let of_lane = |lane: &&LaneSources| lane.sources.iter().any(|source| source.set == key.1);
+            let of_lane = |lane: &&LaneSources| lane.sources.iter().any(|source| source.name == key.1);
             let Some(LaneSources { lane, .. }) = sources.iter().find(of_lane) else {
                 continue;
             };

@@ -5,13 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ff_backend::hint::Hint;
+use ff_backend::queues::FilledQueues;
 use ff_core::partition::PartitionCounts;
 use ff_core::record::Cause;
 use ff_core::time::{Duration, Timestamp};
 use tokio::sync::broadcast;
 
 use crate::client::Client;
-use crate::filled_queues::FilledQueues;
 use crate::watch::Watch;
 
 /// The connections, and what this process knows of the store.

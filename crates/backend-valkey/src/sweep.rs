@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use ff_backend::Result;
+use ff_backend::queues::Moment;
 use ff_core::partition::{Family, Partition};
 use futures::future::join_all;
 
 use crate::call::PATIENCE;
-use crate::filled_queues::Moment;
 use crate::keys::{QUEUES, QueueName, lane, prefix};
 use crate::library::Function;
 use crate::reply::{list, text};

@@ -1,5 +1,5 @@
 //! Which queues have work, as far as this process knows: fed by replies and hints, repaired by sweeps. A claim visits only
-//! queues that are in it.
+//! queues that are in it. It is for stores that others write to as well; whoever is alone with its queues counts them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use ff_core::capability::Signature;
 use ff_core::partition::Partition;
 
 /// Queues one call looks into at most.
-pub(crate) const SOURCES_MAX: usize = 64;
+pub const SOURCES_MAX: usize = 64;
 /// Queues beyond those that should be enough: some may turn out to have nothing, or nothing as good as believed.
 const SOURCES_SPARE: usize = 2;
 
@@ -17,9 +17,11 @@ const BELIEVED_FOR: Duration = Duration::from_secs(10);
 
 /// When something was so: how often the partition had been written to, in which generation of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
-    pub(crate) generation: u64,
-    pub(crate) changes: u64,
+pub struct Moment {
+    /// The generation.
+    pub generation: u64,
+    /// How often the partition had been written to in it.
+    pub changes: u64,
 }
 
 impl Moment {
@@ -29,14 +31,18 @@ impl Moment {
     }
 }
 
+/// A queue: its partition, and its name in the store.
+type Place = (Partition, String);
+
 /// Queues that have work, by lane.
-#[derive(Default)]
-pub(crate) struct FilledQueues {
-    lanes: HashMap<String, BTreeMap<(Partition, String), Queue>>,
+#[derive(Debug, Default)]
+pub struct FilledQueues {
+    lanes: HashMap<String, BTreeMap<Place, Queue>>,
     /// When everything was looked at, by the age of the store.
     swept_at: Option<Duration>,
 }
 
+#[derive(Debug)]
 struct Queue {
     signature: Signature,
     /// The best score it was last seen with.
@@ -48,19 +54,22 @@ struct Queue {
 
 /// A queue to look into.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Source {
-    pub(crate) partition: Partition,
-    pub(crate) set: String,
-    pub(crate) head: f64,
+pub struct Source {
+    /// Where it is.
+    pub partition: Partition,
+    /// Its name in the store.
+    pub name: String,
+    /// The best score that is believed to be in it.
+    pub head: f64,
     /// What does not score better must wait: another queue of the partition, which is not looked into, has something.
-    pub(crate) bound: Option<f64>,
+    pub bound: Option<f64>,
 }
 
 impl Source {
-    fn of((partition, set): &(Partition, String), queue: &Queue) -> Self {
+    fn of((partition, name): &Place, queue: &Queue) -> Self {
         Self {
             partition: *partition,
-            set: set.clone(),
+            name: name.clone(),
             head: queue.head,
             bound: None,
         }
@@ -69,7 +78,7 @@ impl Source {
 
 /// Inside a partition the order is exact, whatever queues are looked into: each one is bound by the best of those that are not.
 /// One that is as good as theirs is looked into too, or nobody would ever get ahead.
-fn keep_partitions_exact(sources: &mut Vec<Source>, others: &[(&(Partition, String), &mut Queue)]) {
+fn keep_partitions_exact(sources: &mut Vec<Source>, others: &[(&Place, &mut Queue)]) {
     let mut first_of: BTreeMap<Partition, f64> = BTreeMap::new();
     for source in sources.iter() {
         first_of.entry(source.partition).or_insert(source.head);
@@ -92,30 +101,16 @@ fn keep_partitions_exact(sources: &mut Vec<Source>, others: &[(&(Partition, Stri
 
 impl FilledQueues {
     /// A queue was seen with something of this score in it.
-    pub(crate) fn saw(&mut self, lane: &str, key: (Partition, String), signature: &Signature, head: f64, seen: Moment) {
+    pub fn saw(&mut self, lane: &str, key: Place, signature: &Signature, head: f64, seen: Moment) {
         self.saw_more(lane, key, signature, (head, 0), seen);
     }
 
     /// This process entered something with this score into a queue.
-    pub(crate) fn entered(
-        &mut self,
-        lane: &str,
-        key: (Partition, String),
-        signature: &Signature,
-        score: f64,
-        seen: Moment,
-    ) {
+    pub fn entered(&mut self, lane: &str, key: Place, signature: &Signature, score: f64, seen: Moment) {
         self.saw_more(lane, key, signature, (score, 1), seen);
     }
 
-    fn saw_more(
-        &mut self,
-        lane: &str,
-        key: (Partition, String),
-        signature: &Signature,
-        (head, entries): (f64, usize),
-        seen: Moment,
-    ) {
+    fn saw_more(&mut self, lane: &str, key: Place, signature: &Signature, (head, entries): (f64, usize), seen: Moment) {
         if !self.lanes.contains_key(lane) {
             self.lanes.insert(lane.to_owned(), BTreeMap::new());
         }
@@ -137,7 +132,7 @@ impl FilledQueues {
     ///
     /// Generations say nothing about each other: a partition may have moved to a node that has been running for longer. So one
     /// that is new to the queue only makes it the last to look into; the next look, in the same generation, settles it.
-    pub(crate) fn settled(&mut self, lane: &str, key: &(Partition, String), head: Option<f64>, seen: Moment) {
+    pub fn settled(&mut self, lane: &str, key: &Place, head: Option<f64>, seen: Moment) {
         let Some(queues) = self.lanes.get_mut(lane) else { return };
         let Some(queue) = queues.get_mut(key).filter(|queue| !queue.seen.is_after(seen)) else {
             return;
@@ -161,14 +156,14 @@ impl FilledQueues {
     ///
     /// A queue that nothing is known of counts for one. What somebody is sent for is not counted for the next one, who looks into
     /// further queues.
-    pub(crate) fn sources(
+    pub fn sources(
         &mut self,
         lane: &str,
         wanted: usize,
         runnable: impl Fn(Partition, &Signature) -> bool,
     ) -> (Vec<Source>, Option<f64>) {
         let queues = self.lanes.get_mut(lane).into_iter().flatten();
-        let mut queues: Vec<(&(Partition, String), &mut Queue)> = queues
+        let mut queues: Vec<(&Place, &mut Queue)> = queues
             .filter(|((partition, _), queue)| runnable(*partition, &queue.signature))
             .collect();
         queues.sort_unstable_by(|(_, left), (_, right)| left.head.total_cmp(&right.head));
@@ -188,17 +183,17 @@ impl FilledQueues {
     }
 
     /// Whether this is old enough to be doubted when it shows nothing.
-    pub(crate) fn is_doubtful(&self, now: Duration) -> bool {
+    pub fn is_doubtful(&self, now: Duration) -> bool {
         self.swept_at.is_none_or(|at| now.saturating_sub(at) >= BELIEVED_FOR)
     }
 
     /// Everything was looked at.
-    pub(crate) fn swept(&mut self, now: Duration) {
+    pub fn swept(&mut self, now: Duration) {
         self.swept_at = Some(now);
     }
 
     /// Hints were lost: the next one who finds nothing looks at the store.
-    pub(crate) fn doubt(&mut self) {
+    pub fn doubt(&mut self) {
         self.swept_at = None;
     }
 }
@@ -213,7 +208,7 @@ mod tests {
         Moment { generation, changes }
     }
 
-    fn with_a_queue(at: Moment) -> (FilledQueues, (Partition, String)) {
+    fn with_a_queue(at: Moment) -> (FilledQueues, Place) {
         let (mut filled, key) = (FilledQueues::default(), (Partition::flow(1), "queue".to_owned()));
         filled.saw(LANE, key.clone(), &Signature::default(), 1.0, at);
         (filled, key)
@@ -276,7 +271,7 @@ mod tests {
         let (sources, _) = filled.sources(LANE, 1, |_, _| true);
         let bounds: Vec<_> = sources
             .iter()
-            .map(|source| (source.set.as_str(), source.bound))
+            .map(|source| (source.name.as_str(), source.bound))
             .collect();
         assert_eq!(bounds, [("a", Some(4.0)), ("b", Some(4.0)), ("c", Some(4.0))]);
         let mut equal = FilledQueues::default();
