@@ -6,7 +6,6 @@ use ff_backend::codec::{counter, key};
 use ff_backend::transaction::{CommitError, Committed, Generation, NudgeStamp, Put, Transaction, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::decided::Nudge;
-use ff_core::machine::placement::{Placement, placement};
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, HistorySubject, Record, RecordKey};
@@ -42,7 +41,7 @@ impl Batch<'_> {
         if transaction.not_after.is_some_and(|at| at.has_come(now)) {
             return Ok(Err(CommitError::TooLate { now }));
         }
-        if transaction.limits_queues && self.opens_too_many_queues(transaction) {
+        if transaction.limits_queues && self.queues.counts.would_overflow(transaction) {
             return Ok(Err(CommitError::TooManyQueues));
         }
         let counters = self.apply(transaction, &rows)?;
@@ -52,13 +51,7 @@ impl Batch<'_> {
     /// Compares every version the transaction was computed from; the first that differs is the conflict.
     fn compare(&self, transaction: &Transaction) -> rusqlite::Result<Result<Rows, CommitError>> {
         let mut rows = Rows::new();
-        let guards = transaction.guards.iter().map(|(key, version)| (key.clone(), *version));
-        let puts = transaction.puts.iter().map(|put| (put.record.key(), put.expected));
-        let deletes = transaction
-            .deletes
-            .iter()
-            .map(|(key, version)| (key.clone(), Some(*version)));
-        for (key, expected) in guards.chain(puts).chain(deletes) {
+        for (_, key, expected) in transaction.expectations() {
             let found = self.find(transaction.partition, &key, &mut rows)?;
             if found != expected {
                 return Ok(Err(CommitError::Conflict { key, found }));
@@ -81,17 +74,6 @@ impl Batch<'_> {
         let version = row.version;
         rows.insert(*id, row);
         Ok(Some(version))
-    }
-
-    fn opens_too_many_queues(&self, transaction: &Transaction) -> bool {
-        let wanted = transaction.puts.iter().filter_map(|put| match &put.record {
-            Record::Execution(execution) => match placement(execution) {
-                Placement::Eligible { queue, .. } => Some(queue),
-                _ => None,
-            },
-            _ => None,
-        });
-        self.queues.counts.would_overflow(transaction.partition, wanted)
     }
 
     fn apply(&mut self, transaction: &Transaction, rows: &Rows) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
@@ -136,8 +118,7 @@ impl Batch<'_> {
         lines: &mut LinesBySubject<'_>,
         written: &mut BTreeMap<ExecutionId, i64>,
     ) -> rusqlite::Result<()> {
-        let tag = transaction.tag;
-        let version = put.expected.map_or(Version::first(tag), |expected| expected.next(tag));
+        let version = put.version(transaction.tag);
         if let Record::Execution(execution) = &put.record {
             let own = lines
                 .remove(&HistorySubject::Execution(execution.id))

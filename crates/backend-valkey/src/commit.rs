@@ -89,7 +89,7 @@ impl Shared {
         let answers = list(std::mem::replace(&mut reply.answer, Value::Nil))?;
         let each = group.iter().zip(packed).zip(answers);
         let each = each.map(|(((_, (_, transaction)), packed), answer)| {
-            let committed = committed(transaction, packed, answer, &reply)?;
+            let committed = committed(transaction, answer, &reply)?;
             self.remember_queues(transaction.partition, packed, queues, committed.1);
             Ok(committed.0)
         });
@@ -110,12 +110,7 @@ impl Shared {
 }
 
 /// What became of one transaction, and when.
-fn committed(
-    transaction: &Transaction,
-    packed: &Packed,
-    answer: Value,
-    reply: &Reply,
-) -> Result<(Committed, Moment), CommitError> {
+fn committed(transaction: &Transaction, answer: Value, reply: &Reply) -> Result<(Committed, Moment), CommitError> {
     let values = list(answer)?;
     let mut values = values.iter();
     let mut next = || values.next().ok_or_else(|| corrupt("an answer is too short"));
@@ -134,8 +129,9 @@ fn committed(
         "conflict" => {
             let nth: usize = number(next()?)?;
             let found = parse_version(text(next()?)?)?;
-            let expectation = nth.checked_sub(1).and_then(|nth| packed.expectations.get(nth));
-            let key = expectation.ok_or_else(|| corrupt("a conflict of nothing"))?.clone();
+            // Lua counts from 1.
+            let expectation = nth.checked_sub(1).and_then(|nth| transaction.expectations().nth(nth));
+            let (_, key, _) = expectation.ok_or_else(|| corrupt("a conflict of nothing"))?;
             Err(CommitError::Conflict { key, found })
         }
         "too_late" => Err(CommitError::TooLate { now: reply.now }),

@@ -2,6 +2,7 @@
 
 use ff_core::id::ExecutionId;
 use ff_core::machine::decided::{Draft, Nudge, StreamEnd, Write};
+use ff_core::machine::placement::{Placement, QueueKey, placement};
 use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, HistoryLine, Record, RecordKey};
@@ -87,6 +88,24 @@ pub struct Put {
     pub expected: Option<Version>,
     /// Gone by itself after this long. Only for records that must not exist.
     pub ttl: Option<Duration>,
+}
+
+impl Put {
+    /// The version the record has once the transaction `tag` wrote it.
+    pub fn version(&self, tag: Tag) -> Version {
+        self.expected.map_or(Version::first(tag), |found| found.next(tag))
+    }
+}
+
+/// What a transaction does with a record it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It must not have changed.
+    Guard,
+    /// It is written.
+    Put,
+    /// It is deleted.
+    Delete,
 }
 
 /// Tells one nudge of a record from a later one.
@@ -200,6 +219,28 @@ impl Transaction {
             }
             Write::DeleteRemains(execution_id) => self.delete_remains.push(execution_id),
         }
+    }
+
+    /// The versions it depends on, in the order they are compared.
+    pub fn expectations(&self) -> impl Iterator<Item = (Role, RecordKey, Option<Version>)> {
+        let guards = self.guards.iter();
+        let guards = guards.map(|(key, expected)| (Role::Guard, key.clone(), *expected));
+        let puts = self.puts.iter();
+        let puts = puts.map(|put| (Role::Put, put.record.key(), put.expected));
+        let deletes = self.deletes.iter();
+        let deletes = deletes.map(|(key, expected)| (Role::Delete, key.clone(), Some(*expected)));
+        guards.chain(puts).chain(deletes)
+    }
+
+    /// The queues that the executions it writes belong in, one for each that is eligible.
+    pub(crate) fn wanted_queues(&self) -> impl Iterator<Item = QueueKey> {
+        self.puts.iter().filter_map(|put| match &put.record {
+            Record::Execution(execution) => match placement(execution) {
+                Placement::Eligible { queue, .. } => Some(queue),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// Refuses what no backend could keep its promises for. Every backend calls this first.

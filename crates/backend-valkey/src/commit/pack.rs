@@ -74,8 +74,6 @@ fn shared(queue: &QueueKey) -> Option<QueueName> {
 /// What is needed of a packed transaction to read its answer.
 #[derive(Default)]
 pub(super) struct Packed {
-    /// The records it depends on, in the order they are compared.
-    pub(super) expectations: Vec<RecordKey>,
     /// The names of the records it writes.
     names: Vec<String>,
     /// The queues it enters, by number, with the scores.
@@ -89,13 +87,12 @@ impl Packed {
         pack.list(14).text(prefix(transaction.partition));
         pack.optional(transaction.generation.map(|generation| generation.0.to_string()));
         optional_number(pack, transaction.not_after.map(Timestamp::as_millis));
-        let guards = transaction.guards.iter().map(|(key, version)| (key, *version));
-        packed.expect(pack, guards.collect());
+        expect(pack, transaction.guards.iter().map(|(key, version)| (key, *version)));
         pack.row(15, transaction.puts.iter(), |pack, put| {
             packed.put(pack, put, transaction, queues);
         });
-        let deletes = transaction.deletes.iter().map(|(key, version)| (key, Some(*version)));
-        packed.expect(pack, deletes.collect());
+        let deletes = transaction.deletes.iter();
+        expect(pack, deletes.map(|(key, version)| (key, Some(*version))));
         pack.row(4, transaction.history.iter(), |pack, line| {
             let about = subject(line.subject);
             match packed.names.iter().position(|name| *name == about) {
@@ -117,23 +114,13 @@ impl Packed {
         packed
     }
 
-    fn expect(&mut self, pack: &mut Pack, expected: Vec<(&RecordKey, Option<Version>)>) {
-        self.expectations.extend(expected.iter().map(|(key, _)| (*key).clone()));
-        pack.each(expected.into_iter(), |pack, (key, version)| {
-            pack.list(2).text(name(key)).text(optional_version(version));
-        });
-    }
-
     fn put(&mut self, pack: &mut Pack, put: &Put, transaction: &Transaction, queues: &mut Queues) {
         let key = put.record.key();
         let (entries, plain) = (Entries::of(&put.record), plain(&put.record));
-        let version = put
-            .expected
-            .map_or(Version::first(transaction.tag), |found| found.next(transaction.tag));
         let name = name(&key);
         pack.text(&name)
             .text(optional_version(put.expected))
-            .text(version_text(version));
+            .text(version_text(put.version(transaction.tag)));
         self.names.push(name);
         pack.text(record::write(&put.record))
             .text(entries.state)
@@ -159,8 +146,14 @@ impl Packed {
             Some(plain) => pack.text(plain.created).text(plain.attempt).optional(plain.flow),
             None => pack.nothing().nothing().nothing(),
         };
-        self.expectations.push(key);
     }
+}
+
+/// Records with the versions they must have.
+fn expect<'k>(pack: &mut Pack, expected: impl ExactSizeIterator<Item = (&'k RecordKey, Option<Version>)>) {
+    pack.each(expected, |pack, (key, version)| {
+        pack.list(2).text(name(key)).text(optional_version(version));
+    });
 }
 
 /// What a transaction does besides writing records.

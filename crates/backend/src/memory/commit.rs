@@ -2,24 +2,15 @@
 
 use ff_core::id::{ExecutionId, FlowId, SignalId};
 use ff_core::machine::decided::{Nudge, StreamEnd};
-use ff_core::machine::placement::Placement;
 use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, RecordKey};
 use uuid::Uuid;
 
 use super::flaw::Flaw;
-use super::store::{Entries, Store};
+use super::store::Store;
 use crate::hint::Hint;
-use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Tag, Transaction, Version};
-
-/// What a transaction does with a record it names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Guard,
-    Put,
-    Delete,
-}
+use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Tag, Transaction};
 
 impl Store {
     /// Commits each transaction or leaves no trace of it.
@@ -71,7 +62,7 @@ impl Store {
     }
 
     fn compare(&self, transaction: &Transaction) -> Result<(), CommitError> {
-        for (role, key, expected) in expectations(transaction) {
+        for (role, key, expected) in transaction.expectations() {
             let found = self.version(transaction.partition, &key);
             if found != expected && !self.overlooks(role, expected, found) {
                 return Err(CommitError::Conflict { key, found });
@@ -92,14 +83,7 @@ impl Store {
         if !transaction.limits_queues || self.flawed(Flaw::QueueLimitIgnored) {
             return Ok(());
         }
-        let wanted = transaction
-            .puts
-            .iter()
-            .filter_map(|put| match Entries::of(&put.record).placement {
-                Some(Placement::Eligible { queue, .. }) => Some(queue),
-                _ => None,
-            });
-        if self.queues.would_overflow(transaction.partition, wanted) {
+        if self.queues.would_overflow(transaction) {
             return Err(CommitError::TooManyQueues);
         }
         Ok(())
@@ -138,7 +122,7 @@ impl Store {
     }
 
     pub(super) fn put(&mut self, at: Partition, put: Put, tag: Tag) {
-        let version = put.expected.map_or(Version::first(tag), |found| found.next(tag));
+        let version = put.version(tag);
         let expires_at = put.ttl.map(|ttl| self.now + ttl);
         let record = self.remembered(put.record);
         self.write(at, record, version, expires_at);
@@ -242,21 +226,4 @@ impl Store {
             self.nudge(at, nudge.key);
         }
     }
-}
-
-/// The versions a transaction depends on, in the order they are compared.
-pub(super) fn expectations(transaction: &Transaction) -> impl Iterator<Item = (Role, RecordKey, Option<Version>)> {
-    let guards = transaction
-        .guards
-        .iter()
-        .map(|(key, expected)| (Role::Guard, key.clone(), *expected));
-    let puts = transaction
-        .puts
-        .iter()
-        .map(|put| (Role::Put, put.record.key(), put.expected));
-    let deletes = transaction
-        .deletes
-        .iter()
-        .map(|(key, expected)| (Role::Delete, key.clone(), Some(*expected)));
-    guards.chain(puts).chain(deletes)
 }

@@ -12,11 +12,10 @@ use ff_core::payload::Payload;
 use ff_core::record::{Record, RecordKey, Stored};
 use ff_core::time::{Duration, Timestamp};
 
-use super::commit::{Role, expectations};
 use super::store::Store;
 use crate::due::DueKey;
 use crate::reserve::Reserve;
-use crate::transaction::{CommitError, Transaction, Version};
+use crate::transaction::{CommitError, Role, Transaction, Version};
 
 macro_rules! flaws {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
@@ -201,7 +200,7 @@ impl Store {
                 refusal
             }
             (Some(Flaw::ConflictNamesWrongRecord), CommitError::Conflict { key, found }) => {
-                let last = expectations(transaction).last().map_or(key, |(_, key, _)| key);
+                let last = transaction.expectations().last().map_or(key, |(_, key, _)| key);
                 CommitError::Conflict { key: last, found }
             }
             (_, refusal) => refusal,

@@ -11,6 +11,7 @@ use ff_core::time::Timestamp;
 
 use super::groups::Groups;
 use crate::queues::QueueCounts;
+use crate::transaction::Transaction;
 
 /// Every queue, seen from two sides: across partitions for handing out, per partition for limits and listings.
 #[derive(Clone, Default)]
@@ -87,9 +88,9 @@ impl Queues {
         self.across.range(..).map(|(queue, _)| queue)
     }
 
-    /// Whether adding to these queues would open one too many in a lane of the partition.
-    pub(super) fn would_overflow(&self, partition: Partition, wanted: impl Iterator<Item = QueueKey>) -> bool {
-        self.counts.would_overflow(partition, wanted)
+    /// Whether a transaction would open one queue too many in a lane of its partition.
+    pub(super) fn would_overflow(&self, transaction: &Transaction) -> bool {
+        self.counts.would_overflow(transaction)
     }
 }
 

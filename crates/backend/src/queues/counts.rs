@@ -8,6 +8,8 @@ use ff_core::machine::placement::QueueKey;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 
+use crate::transaction::Transaction;
+
 /// A lane of a namespace.
 type Lane = (Namespace, LaneId);
 
@@ -87,10 +89,11 @@ impl QueueCounts {
         }
     }
 
-    /// Whether adding to these queues would open one too many in a lane of the partition.
-    pub fn would_overflow(&self, partition: Partition, wanted: impl Iterator<Item = QueueKey>) -> bool {
+    /// Whether a transaction would open one queue too many in a lane of its partition.
+    pub fn would_overflow(&self, transaction: &Transaction) -> bool {
+        let partition = transaction.partition;
         let mut opening: BTreeMap<Lane, BTreeSet<Signature>> = BTreeMap::new();
-        for wanted in wanted {
+        for wanted in transaction.wanted_queues() {
             let queue = self.queue_for(partition, &wanted);
             let lane = lane_of(&queue);
             let exists = self
