@@ -5,9 +5,8 @@ use ff_backend::due::{Due, DueItem, DueKey, DuePage};
 use ff_backend::hint::Hint;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::RecordKey;
-use ff_core::time::Timestamp;
+use ff_core::time::{Timestamp, earliest};
 use rusqlite::{Connection, Row};
-use std::collections::BTreeMap;
 
 use crate::batch::Batch;
 use crate::error::corrupt;
@@ -21,8 +20,7 @@ pub(crate) fn page(connection: &Connection, ask: &Due, now: Timestamp) -> rusqli
         now,
         limit: ask.limit,
     };
-    let mut earliest: BTreeMap<(Partition, DueKey), Timestamp> = BTreeMap::new();
-    let mut next = Vec::new();
+    let (mut found, mut next) = (Vec::new(), Vec::new());
     for family in [Family::Flow, Family::Budget, Family::Quota] {
         let asked = ask.partitions.iter().filter(|partition| partition.family == family);
         let indexes: Vec<u16> = asked.map(|partition| partition.index).collect();
@@ -30,24 +28,10 @@ pub(crate) fn page(connection: &Connection, ask: &Due, now: Timestamp) -> rusqli
             continue;
         }
         let indexes = to_json(&indexes)?;
-        for item in search.family(family, &indexes)? {
-            let at = earliest.entry((item.partition, item.key)).or_insert(item.due_at);
-            *at = item.due_at.min(*at);
-        }
+        found.extend(search.family(family, &indexes)?);
         next.push(search.next(family, &indexes)?);
     }
-    let mut items: Vec<DueItem> = earliest
-        .into_iter()
-        .map(|((partition, key), due_at)| DueItem { partition, key, due_at })
-        .collect();
-    items.sort_by(|a, b| (a.due_at, &a.key).cmp(&(b.due_at, &b.key)));
-    let more = items.get(ask.limit).map(|item| item.due_at);
-    items.truncate(ask.limit);
-    Ok(DuePage {
-        now,
-        items,
-        next: more.or(next.into_iter().flatten().min()),
-    })
+    Ok(DuePage::of(now, found, ask.limit, earliest(next)))
 }
 
 struct Search<'c> {

@@ -1,14 +1,11 @@
 //! Reading records, counters and blobs at one moment.
 
-use std::collections::BTreeSet;
-
 use ff_backend::codec::{counter, key};
 use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_backend::transaction::NudgeStamp;
-use ff_core::id::FlowId;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Record, RecordKey};
+use ff_core::record::{BlobKey, Record};
 use ff_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -75,16 +72,7 @@ fn add_steps(connection: &Connection, snapshot: &mut Snapshot, asked: &LoadSteps
 
 /// Adds the gates of the flows that the executions of the snapshot are members of.
 fn add_gates(connection: &Connection, snapshot: &mut Snapshot) -> rusqlite::Result<()> {
-    let flow = |record: &Record| match record {
-        Record::Execution(execution) => execution.definition.flow,
-        _ => None,
-    };
-    let flows: BTreeSet<FlowId> = snapshot
-        .records
-        .values()
-        .filter_map(|(record, _)| flow(record))
-        .collect();
-    for key in flows.into_iter().map(RecordKey::Gate) {
+    for key in snapshot.gates() {
         if let Some(found) = record::load(connection, snapshot.partition, &key, snapshot.now)? {
             snapshot.records.insert(key, found);
         }

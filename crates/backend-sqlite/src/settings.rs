@@ -2,7 +2,7 @@
 
 use ff_backend::Result;
 use ff_backend::hint::Hint;
-use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_backend::settings::{Setting, SettingsOp, SettingsReply};
 use ff_core::time::{Duration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
@@ -45,14 +45,14 @@ impl Batch<'_> {
                 ttl,
             } => {
                 let found = load(self.connection, &key, self.now)?;
-                if !is_expected(found.as_ref(), expected) {
+                if !expected.is_met_by(found.as_ref()) {
                     return Ok(SettingsReply::Conflict(found));
                 }
                 self.put_setting(key, value, ttl).map(SettingsReply::Found)
             }
             SettingsOp::Delete { key, expected } => {
                 let found = load(self.connection, &key, self.now)?;
-                if !is_expected(found.as_ref(), expected) {
+                if !expected.is_met_by(found.as_ref()) {
                     return Ok(SettingsReply::Conflict(found));
                 }
                 if found.is_some() {
@@ -142,12 +142,4 @@ fn setting(row: &Row<'_>) -> rusqlite::Result<Setting> {
         updated_at: Timestamp::from_millis(row.get(3)?),
         expires_at: expires_at.map(Timestamp::from_millis),
     })
-}
-
-fn is_expected(found: Option<&Setting>, expected: Expected) -> bool {
-    match expected {
-        Expected::Anything => true,
-        Expected::Absent => found.is_none(),
-        Expected::Revision(revision) => found.is_some_and(|found| found.revision == revision),
-    }
 }

@@ -1,7 +1,5 @@
 //! What needs attention, over partitions of every family.
 
-use std::collections::BTreeMap;
-
 use ff_backend::Result;
 use ff_backend::codec::key::record_key;
 use ff_backend::due::{Due, DueItem, DueKey, DuePage};
@@ -60,11 +58,8 @@ impl Shared {
             None => self.ping().await?,
         };
         next = earliest([next, earliest(agendas.iter().map(|agenda| agenda.next))]);
-        let mut items: Vec<DueItem> = agendas.into_iter().flat_map(|agenda| agenda.items).collect();
-        items.sort_by(|a, b| (a.due_at, &a.key, a.partition).cmp(&(b.due_at, &b.key, b.partition)));
-        next = earliest([next, items.get(ask.limit).map(|item| item.due_at)]);
-        items.truncate(ask.limit);
-        Ok(DuePage { now, items, next })
+        let found = agendas.into_iter().flat_map(|agenda| agenda.items);
+        Ok(DuePage::of(now, found, ask.limit, next))
     }
 
     /// Leaves out partitions that nobody wrote to and in which nothing is due; answers when the first thing is.
@@ -96,29 +91,23 @@ impl Shared {
     }
 }
 
-/// A record whose timer has come and that was nudged is reported once, since the earlier of both.
 fn agenda(partition: Partition, answer: Value, now: Timestamp) -> Result<Agenda> {
     let [timers, nudges] = values(answer)?;
-    let mut since: BTreeMap<DueKey, Timestamp> = BTreeMap::new();
-    let mut next = None;
+    let (mut items, mut next) = (Vec::new(), None);
     for found in [timers, nudges] {
         for pair in list(found)?.chunks_exact(2) {
-            let (key, at) = (due_key(partition, text(&pair[0])?)?, moment(&pair[1])?);
-            if at.has_come(now) {
-                let first = since.entry(key).or_insert(at);
-                *first = at.min(*first);
+            let (key, due_at) = (due_key(partition, text(&pair[0])?)?, moment(&pair[1])?);
+            if due_at.has_come(now) {
+                items.push(DueItem { partition, key, due_at });
             } else {
-                next = earliest([next, Some(at)]);
+                next = earliest([next, Some(due_at)]);
             }
         }
     }
-    let items = since
-        .into_iter()
-        .map(|(key, due_at)| DueItem { partition, key, due_at });
     Ok(Agenda {
         partition,
         now,
-        items: items.collect(),
+        items,
         next,
     })
 }

@@ -1,6 +1,6 @@
 //! Reading records, counters and blobs of one partition at one moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::id::ExecutionId;
 use ff_core::partition::Partition;
@@ -130,6 +130,19 @@ impl Snapshot {
             nudges: BTreeMap::new(),
             listed: false,
         }
+    }
+
+    /// The gates of the flows that its executions are members of.
+    pub fn gates(&self) -> BTreeSet<RecordKey> {
+        let flow = |record: &Record| match record {
+            Record::Execution(execution) => execution.definition.flow,
+            _ => None,
+        };
+        let records = self.records.values();
+        records
+            .filter_map(|(record, _)| flow(record))
+            .map(RecordKey::Gate)
+            .collect()
     }
 
     /// The version a record was read with.

@@ -51,6 +51,17 @@ pub enum Expected {
     Revision(u64),
 }
 
+impl Expected {
+    /// Whether a setting is what it must be; `None`: there is none.
+    pub fn is_met_by(self, found: Option<&Setting>) -> bool {
+        match self {
+            Expected::Anything => true,
+            Expected::Absent => found.is_none(),
+            Expected::Revision(revision) => found.is_some_and(|found| found.revision == revision),
+        }
+    }
+}
+
 /// A setting as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {

@@ -70,19 +70,10 @@ impl Store {
 
     /// Adds the gates of the flows that the executions of the snapshot are members of.
     fn add_gates(&self, snapshot: &mut Snapshot) {
-        let records = snapshot.records.values().map(|(record, _)| record);
-        let gates: Vec<RecordKey> = records.filter_map(gate_of).collect();
-        for key in gates {
+        for key in snapshot.gates() {
             if let Some(stored) = self.stored(snapshot.partition, &key) {
                 snapshot.records.insert(key, (stored.record.clone(), stored.version));
             }
         }
-    }
-}
-
-fn gate_of(record: &Record) -> Option<RecordKey> {
-    match record {
-        Record::Execution(execution) => execution.definition.flow.map(RecordKey::Gate),
-        _ => None,
     }
 }

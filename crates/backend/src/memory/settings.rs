@@ -99,12 +99,7 @@ impl Store {
 
     fn setting_conflict(&self, key: &str, expected: Expected) -> Option<SettingsReply> {
         let found = self.settings.by_key.get(key);
-        let as_expected = match expected {
-            Expected::Anything => true,
-            Expected::Absent => found.is_none(),
-            Expected::Revision(revision) => found.is_some_and(|found| found.revision == revision),
-        };
-        let refused = !as_expected && !self.flawed(Flaw::SettingsIgnoreExpected);
+        let refused = !expected.is_met_by(found) && !self.flawed(Flaw::SettingsIgnoreExpected);
         refused.then(|| SettingsReply::Conflict(found.cloned()))
     }
 }
