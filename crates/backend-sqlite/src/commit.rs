@@ -123,7 +123,7 @@ impl Batch<'_> {
             let own = lines
                 .remove(&HistorySubject::Execution(execution.id))
                 .unwrap_or_default();
-            let own = Lines::of(&own, execution)?;
+            let own = Lines::of(&own, execution);
             let row = self.write_execution(execution, version, rows.get(&execution.id), &own)?;
             written.insert(execution.id, row);
             return Ok(());

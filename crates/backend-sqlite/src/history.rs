@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ff_backend::codec::line;
 use ff_backend::hint::Hint;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
-use ff_core::record::{AboutLines, Execution, HistoryLine, HistorySubject, ShortLine};
+use ff_core::record::{AboutLines, Execution, HistoryLine, HistorySubject};
 use rusqlite::OptionalExtension;
 
 use crate::batch::Batch;
@@ -22,7 +23,7 @@ pub(crate) type LinesBySubject<'t> = BTreeMap<HistorySubject, Vec<&'t HistoryLin
 
 impl Lines {
     /// The lines of an execution, without what its row says.
-    pub(crate) fn of(lines: &[&HistoryLine], execution: &Execution) -> rusqlite::Result<Self> {
+    pub(crate) fn of(lines: &[&HistoryLine], execution: &Execution) -> Self {
         let about = AboutLines {
             // It may join a flow later.
             flow_id: None,
@@ -31,16 +32,16 @@ impl Lines {
         Self::without(lines, Some(&about))
     }
 
-    fn without(lines: &[&HistoryLine], about: Option<&AboutLines<'_>>) -> rusqlite::Result<Self> {
+    fn without(lines: &[&HistoryLine], about: Option<&AboutLines<'_>>) -> Self {
         let mut text = String::new();
         for line in lines {
-            text.push_str(&to_json(&ShortLine::of(line, about))?);
+            text.push_str(&line::write(line, about));
             text.push('\n');
         }
-        Ok(Self {
+        Self {
             text,
             count: lines.len() as u64,
-        })
+        }
     }
 }
 
@@ -76,7 +77,7 @@ impl Batch<'_> {
         subject: HistorySubject,
         lines: &[&HistoryLine],
     ) -> rusqlite::Result<()> {
-        let (part, lines) = (index(partition), Lines::without(lines, None)?);
+        let (part, lines) = (index(partition), Lines::without(lines, None));
         match subject {
             HistorySubject::Execution(id) => {
                 let params = (uuid_text(id), part, &lines.text, lines.count);

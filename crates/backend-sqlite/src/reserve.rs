@@ -131,7 +131,7 @@ impl Batch<'_> {
         let own = lines
             .remove(&HistorySubject::Execution(execution.id))
             .unwrap_or_default();
-        let lines = Lines::of(&own, &execution)?;
+        let lines = Lines::of(&own, &execution);
         self.write_execution(&reserved.execution, version, Some(&before), &lines)?;
         self.move_counters(partition, &reserved.increments)?;
         Ok(Task {

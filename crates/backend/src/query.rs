@@ -227,10 +227,14 @@ pub struct FeedTrim {
 }
 
 impl FeedTrim {
-    /// Whether somebody who began at this moment could have read the line then, or later. A line whose time was over belongs
-    /// to nobody any more, whenever it is dropped.
-    pub fn is_missed_since(self, began: Timestamp) -> bool {
-        self.dropped_at >= began && !(self.written_at + FEED_KEPT_FOR).has_come(began)
+    /// Whether a reader who wants the feed from there on, and has seen no line of it, misses the line. A line whose time was
+    /// over when the reader began belongs to nobody any more, whenever it is dropped.
+    pub fn is_missed_from(self, start: FeedStart) -> bool {
+        match start {
+            FeedStart::Oldest | FeedStart::After(_) => false,
+            FeedStart::Since(began) => self.dropped_at >= began && !(self.written_at + FEED_KEPT_FOR).has_come(began),
+            FeedStart::From(at) => self.written_at >= at,
+        }
     }
 }
 

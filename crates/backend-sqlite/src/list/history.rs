@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use ff_backend::codec::cursor::Cut;
+use ff_backend::codec::line;
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
-use ff_core::record::{AboutLines, HistorySubject, ShortLine};
+use ff_core::record::{AboutLines, HistorySubject};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::Found;
+use crate::error::corrupt;
 use crate::key::{index, subject_text, uuid_text};
 use crate::queues::parse;
-use crate::record::from_json;
 
 /// Consecutive lines, one JSON document each.
 struct Chunk {
@@ -31,7 +32,7 @@ pub(super) fn history(connection: &Connection, subject: HistorySubject, cut: &Cu
     chunks.push(newest);
     let lines = chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
     let lines = lines.filter(|(number, _)| *number >= start);
-    let read = |text| from_json::<ShortLine<'_>>(text).map(|line| line.whole(&about));
+    let read = |text| line::read(text, &about).map_err(corrupt);
     let (rows, next) = cut.page(lines.map(|(number, text)| read(text).map(|line| (number, Some(line)))))?;
     Ok((Rows::History(rows), next))
 }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use ff_backend::codec::key::{escaped, name, subject};
-use ff_backend::codec::{counter, record};
+use ff_backend::codec::{counter, line, record};
 use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::QueueKey;
 use ff_core::name::{ContentType, LaneId};
-use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey, ShortLine};
+use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey};
 use ff_core::time::{Duration, Timestamp};
 
 use crate::keys::{QueueName, blob, prefix};
@@ -101,12 +101,13 @@ impl Packed {
                 None => pack.text(about),
             };
             let about = about_in(transaction, line.subject);
-            let text = |line: &HistoryLine| {
-                serde_json::to_string(&ShortLine::of(line, about.as_ref())).expect("a line is a document")
-            };
-            pack.text(about_text(line)).text(text(line));
+            pack.text(about_text(line)).text(line::write(line, about.as_ref()));
             // The same text, unless the feed is to be told less.
-            pack.optional(line.detail.is_some().then(|| text(&line.event())));
+            let told = line
+                .detail
+                .is_some()
+                .then(|| line::write(&line.event(), about.as_ref()));
+            pack.optional(told);
         });
         beside(pack, transaction);
         let limit = transaction.limits_queues && !packed.entered.is_empty();

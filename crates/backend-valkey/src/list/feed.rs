@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use ff_backend::codec::key::{record_key, unescaped};
+use ff_backend::codec::line;
 use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_backend::{Error, Result};
 use ff_core::name::LaneId;
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{AboutLines, HistoryLine, HistorySubject, RecordKey, ShortLine};
+use ff_core::record::{AboutLines, HistoryLine, HistorySubject, RecordKey};
 use ff_core::time::Timestamp;
 use redis::Value;
 
@@ -15,7 +16,7 @@ use super::Found;
 use super::reader::{Command, Question, Reader};
 use crate::error::corrupt;
 use crate::keys::{FEED, STAMPS};
-use crate::reply::{document, list, text, values};
+use crate::reply::{list, text, values};
 
 /// Lines of each feed that are read at once at least.
 const CHUNK_MIN: usize = 8;
@@ -113,14 +114,6 @@ impl Feed {
         self.has_more = range.len() == chunk;
         let mut lines = raw_lines(self.partition, range)?;
         match (self.start, answer.pop()) {
-            (FeedStart::Since(began), Some(stamp))
-                if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_since(began)) =>
-            {
-                return Ok(None);
-            }
-            (FeedStart::From(at), Some(stamp)) if trimmed(&stamp)?.is_some_and(|trim| trim.written_at >= at) => {
-                return Ok(None);
-            }
             (FeedStart::After(seen), Some(entry)) => {
                 let around = raw_lines(self.partition, list(entry)?)?;
                 let Some(place) = around.iter().position(|(position, ..)| *position == seen) else {
@@ -128,6 +121,7 @@ impl Feed {
                 };
                 lines.splice(0..0, around.into_iter().skip(place + 1));
             }
+            (start, Some(stamp)) if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_from(start)) => return Ok(None),
             _ => {}
         }
         if lines
@@ -245,5 +239,5 @@ fn parse_told(partition: Partition, told: &str) -> Result<HistoryLine> {
         flow_id: given(flow).then(|| flow.parse()).transpose().map_err(corrupt)?,
         kind: Cow::Owned(kind),
     };
-    Ok(document::<ShortLine<'_>>(next()?)?.whole(&about))
+    Ok(line::read(next()?, &about)?)
 }

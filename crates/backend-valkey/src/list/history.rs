@@ -2,16 +2,17 @@
 
 use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::key::{name, subject_key};
+use ff_backend::codec::line;
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::partition::Partition;
-use ff_core::record::{AboutLines, HistorySubject, Record, RecordKey, ShortLine};
+use ff_core::record::{AboutLines, HistorySubject, Record, RecordKey};
 use redis::Value;
 
 use super::Found;
 use super::reader::{Command, Reader};
 use super::records::{FIELDS, record};
-use crate::reply::{document, list, number, optional_text};
+use crate::reply::{list, number, optional_text};
 
 /// Reads until the lines asked for were not trimmed meanwhile; more than a few times nobody is that quick.
 const READS_MAX: usize = 4;
@@ -87,7 +88,7 @@ impl Lines {
         let mut rows = Vec::new();
         for line in &self.found {
             if let Some(text) = optional_text(line)? {
-                rows.push(document::<ShortLine<'_>>(text)?.whole(&about));
+                rows.push(line::read(text, &about)?);
             }
         }
         let last = self.first.saturating_add(cut.limit as u64) - 1;

@@ -6,6 +6,7 @@
 //! | `counter` | which record a counter belongs to, and what it is called there |
 //! | `cause`, `state` | causes and states as words |
 //! | `record`, `claim` | records as documents, and the claim that may stand beside one |
+//! | `line` | lines of a history |
 //! | `cursor` | places in listings, and the pages they lead to |
 
 pub mod cause;
@@ -13,6 +14,7 @@ pub mod claim;
 pub mod counter;
 pub mod cursor;
 pub mod key;
+pub mod line;
 pub mod record;
 pub mod state;
 

@@ -67,18 +67,13 @@ impl Feed {
 
     /// Whether every line from `start` on is still here; a position must have been given for a line that is not lost.
     pub(super) fn reaches_back_to(&self, start: FeedStart) -> bool {
-        match (start, self.trimmed) {
-            (FeedStart::Oldest, _) | (FeedStart::Since(_) | FeedStart::From(_), None) => true,
-            (FeedStart::From(at), Some((position, _))) => position.millis < at.as_millis(),
-            (FeedStart::Since(began), Some((position, dropped_at))) => {
-                let written_at = Timestamp::from_millis(position.millis);
-                let trim = FeedTrim { written_at, dropped_at };
-                !trim.is_missed_since(began)
-            }
-            (FeedStart::After(position), trimmed) => {
-                self.lines.contains_key(&position) || trimmed.is_some_and(|(trimmed, _)| trimmed == position)
-            }
+        if let FeedStart::After(seen) = start {
+            return self.lines.contains_key(&seen) || self.trimmed.is_some_and(|(trimmed, _)| trimmed == seen);
         }
+        self.trimmed.is_none_or(|(position, dropped_at)| {
+            let written_at = Timestamp::from_millis(position.millis);
+            !FeedTrim { written_at, dropped_at }.is_missed_from(start)
+        })
     }
 
     /// The lines from `start` on, oldest first.

@@ -94,26 +94,20 @@ impl<'f> Feed<'f> {
 
     /// The row after which to read, if the feed still holds all there ever was from there.
     fn start(&self, partition: Partition, start: FeedStart) -> rusqlite::Result<Option<u64>> {
+        let trimmed = || last_trimmed(self.connection, partition);
         let position = match start {
             FeedStart::Oldest => return Ok(Some(self.floor)),
-            FeedStart::Since(began) => {
-                let missed =
-                    last_trimmed(self.connection, partition)?.is_some_and(|(_, trim)| trim.is_missed_since(began));
-                return Ok((!missed).then_some(self.floor));
-            }
-            FeedStart::From(at) => {
-                let missed = last_trimmed(self.connection, partition)?.is_some_and(|(_, trim)| trim.written_at >= at);
-                return if missed {
-                    Ok(None)
-                } else {
-                    self.last_before(at).map(Some)
-                };
-            }
             FeedStart::After(position) => position,
+            FeedStart::Since(_) | FeedStart::From(_)
+                if trimmed()?.is_some_and(|(_, trim)| trim.is_missed_from(start)) =>
+            {
+                return Ok(None);
+            }
+            FeedStart::Since(_) => return Ok(Some(self.floor)),
+            FeedStart::From(at) => return self.last_before(at).map(Some),
         };
         let row = position.sequence;
-        let forgotten =
-            row < self.floor && last_trimmed(self.connection, partition)?.is_some_and(|(last, _)| row < last);
+        let forgotten = row < self.floor && trimmed()?.is_some_and(|(last, _)| row < last);
         // A row with another time was written after a failover or a restored backup lost the one the reader saw.
         let lost = row > self.head || (row > self.floor && position_at(self.connection, row)? != Some(position));
         Ok((!forgotten && !lost).then(|| row.max(self.floor)))
