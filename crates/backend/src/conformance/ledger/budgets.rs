@@ -2,7 +2,7 @@
 
 use ff_core::error::Rejection;
 use ff_core::id::BudgetId;
-use ff_core::ledger::{AccountKey, AccountView, Amend, Expected, LedgerAnswer, LedgerCall, Read, ReadMeters};
+use ff_core::ledger::{AccountKey, AccountView, Amend, Expected, LedgerAnswer, LedgerCall};
 use ff_core::machine::budget::{self, BudgetWork, UsageReport, account};
 use ff_core::record::Budget;
 use ff_core::time::{Duration, Timestamp};
@@ -10,8 +10,9 @@ use uuid::Uuid;
 
 use super::super::budget_model::{Model, random_call};
 use super::super::build::Random;
+use super::Asked;
 use crate::budget::{BudgetAnswer, BudgetCall};
-use crate::ledger::{Ledger, LedgerReply};
+use crate::ledger::Ledger;
 
 const SEEDS: u64 = 60;
 const CALLS: u64 = 250;
@@ -22,13 +23,13 @@ pub async fn budgets_over_accounts_answer_what_the_rules_say(ledger: &dyn Ledger
         let mut random = Random::new(seed << 40);
         let mut model = Model::default();
         let id = BudgetId::from_uuid(Uuid::from_u128(u128::from(seed) + 1));
-        let accounts = Accounts {
+        let accounts = Asked {
             ledger,
             account: AccountKey::Budget(id),
         };
         for number in 0..CALLS {
             let asked = random_call(&model, id, &mut random);
-            let (now, answered) = accounts.answer(&asked).await;
+            let (now, answered) = accounts.answer_of_budget(&asked).await;
             // A reset that is due happens before a report, also before one that turns out to be a repetition.
             if matches!(asked, BudgetCall::Report { .. }) {
                 model.settle(id, now);
@@ -58,45 +59,25 @@ fn comparable(answer: Result<BudgetAnswer, Rejection>) -> Result<BudgetAnswer, f
     }
 }
 
-struct Accounts<'l> {
-    ledger: &'l dyn Ledger,
-    account: AccountKey,
-}
-
-impl Accounts<'_> {
-    async fn call(&self, call: LedgerCall) -> LedgerReply {
-        let mut replies = self.ledger.ledger(vec![call]).await;
-        replies.remove(0).expect("the store answers")
-    }
-
-    async fn amend(&self, amend: Amend) {
-        let amended = self.call(LedgerCall::Amend(amend)).await.answer;
-        assert!(matches!(amended, LedgerAnswer::Amended { .. }), "{amended:?}");
-    }
-
-    async fn read(&self) -> (Timestamp, Option<(AccountView, Budget)>) {
-        let all = Read {
-            account: self.account,
-            meters: ReadMeters::All,
-            places: Vec::new(),
+impl Asked<'_> {
+    async fn budget(&self) -> (Timestamp, Option<(AccountView, Budget)>) {
+        let (now, view) = self.read().await;
+        let with_budget = |view: AccountView| {
+            let budget = account::budget(&view).expect("a budget");
+            (view, budget)
         };
-        let LedgerReply { now, answer, .. } = self.call(LedgerCall::Read(all)).await;
-        let LedgerAnswer::Account(view) = answer else {
-            return (now, None);
-        };
-        let budget = account::budget(&view).expect("a budget");
-        (now, Some((*view, budget)))
+        (now, view.map(with_budget))
     }
 
-    async fn answer(&self, asked: &BudgetCall) -> (Timestamp, Result<BudgetAnswer, Rejection>) {
-        let (now, found) = self.read().await;
+    async fn answer_of_budget(&self, asked: &BudgetCall) -> (Timestamp, Result<BudgetAnswer, Rejection>) {
+        let (now, found) = self.budget().await;
         let answer = match (asked, found) {
             (BudgetCall::Create { budget_id, command }, found) => {
                 let is_new = found.is_none();
                 let mut slot = found.map(|(_, budget)| budget);
                 let created = budget::create(&mut slot, *budget_id, command, now);
                 if let Some(budget) = slot.filter(|_| is_new) {
-                    self.create(&budget).await;
+                    self.create_budget(&budget).await;
                 }
                 created.map(BudgetAnswer::Created)
             }
@@ -117,7 +98,7 @@ impl Accounts<'_> {
         (now, answer)
     }
 
-    async fn create(&self, budget: &Budget) {
+    async fn create_budget(&self, budget: &Budget) {
         let amend = Amend {
             body: Some(account::body(budget).expect("a body")),
             redefines: true,
@@ -184,7 +165,7 @@ impl Accounts<'_> {
 
     /// What the pump does once a limit was passed: an order to stop is given.
     async fn look(&self) {
-        let (_, found) = self.read().await;
+        let (_, found) = self.budget().await;
         if let Some((view, budget)) = found {
             self.amend(account::amend(&view, &budget, &budget).expect("a body"))
                 .await;

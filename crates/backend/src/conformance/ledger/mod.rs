@@ -5,15 +5,15 @@ mod budgets;
 mod model;
 mod quotas;
 
-use ff_core::ledger::{AccountKey, LedgerAnswer, LedgerCall, Numbers, Read, ReadHolds, ReadMeters};
-use ff_core::time::Duration;
+use ff_core::ledger::{AccountKey, AccountView, Amend, LedgerAnswer, LedgerCall, Numbers, Read, ReadHolds, ReadMeters};
+use ff_core::time::{Duration, Timestamp};
 
 pub use self::budgets::budgets_over_accounts_answer_what_the_rules_say;
 pub use self::quotas::quotas_over_accounts_answer_what_the_rules_say;
 
 use self::ask::Asker;
 use self::model::Model;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerReply};
 
 const SEEDS: u64 = 40;
 const CALLS: u64 = 400;
@@ -71,5 +71,37 @@ fn comparable(answer: LedgerAnswer) -> LedgerAnswer {
             LedgerAnswer::Account(view)
         }
         answer => answer,
+    }
+}
+
+/// One account of a store.
+struct Asked<'l> {
+    ledger: &'l dyn Ledger,
+    account: AccountKey,
+}
+
+impl Asked<'_> {
+    async fn call(&self, call: LedgerCall) -> LedgerReply {
+        let mut replies = self.ledger.ledger(vec![call]).await;
+        replies.remove(0).expect("the store answers")
+    }
+
+    async fn amend(&self, amend: Amend) {
+        let amended = self.call(LedgerCall::Amend(amend)).await.answer;
+        assert!(matches!(amended, LedgerAnswer::Amended { .. }), "{amended:?}");
+    }
+
+    /// The account with all its numbers, if it is there.
+    async fn read(&self) -> (Timestamp, Option<AccountView>) {
+        let all = Read {
+            account: self.account,
+            meters: ReadMeters::All,
+            places: Vec::new(),
+        };
+        let LedgerReply { now, answer, .. } = self.call(LedgerCall::Read(all)).await;
+        match answer {
+            LedgerAnswer::Account(view) => (now, Some(*view)),
+            _ => (now, None),
+        }
     }
 }
