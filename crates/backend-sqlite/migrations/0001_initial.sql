@@ -55,37 +55,30 @@ CREATE TABLE execution (
     due_at          INTEGER,
     -- A number of the table `queue`; no foreign key, which would make every write of a row keep a journal of its own.
     queue_id        INTEGER,
-    cause           TEXT,
-    tags            TEXT NOT NULL,
     -- The newest lines of its history, one JSON document a line; older ones move to the table `history`.
     history         TEXT NOT NULL,
     history_first   INTEGER NOT NULL DEFAULT 0,
     history_lines   INTEGER NOT NULL,
     body            TEXT NOT NULL,
     -- Nothing: about as much as the row will grow until its execution ends. A row that grows pushes others off its page.
-    room            BLOB,
-    -- In one index at most: a queue or a cause.
-    CHECK (queue_id IS NULL OR cause IS NULL)
+    room            BLOB
 );
 CREATE UNIQUE INDEX execution_by_id ON execution (uuid, partition);
 CREATE INDEX execution_by_age ON execution (namespace, created_at, uuid, partition);
 CREATE INDEX execution_newest ON execution (created_at, uuid, partition);
 CREATE INDEX execution_queued ON execution (queue_id, priority DESC, created_at, uuid, partition) WHERE queue_id IS NOT NULL;
-CREATE INDEX execution_blocked ON execution (partition, cause, priority DESC, created_at, uuid) WHERE cause IS NOT NULL;
 CREATE INDEX execution_due ON execution (due_at, partition) WHERE due_at IS NOT NULL;
-CREATE INDEX execution_members ON execution (flow_id, uuid, partition) WHERE flow_id IS NOT NULL;
--- States off the common path, so that a listing by state need not scan; the common ones are many and short-lived.
-CREATE INDEX execution_by_state ON execution (namespace, state, created_at, uuid, partition)
-    WHERE state <> 'waiting' AND state <> 'active' AND state <> 'completed';
 
-CREATE TABLE execution_tag (
-    key        TEXT NOT NULL,
-    value      TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    uuid       TEXT NOT NULL,
-    partition  INTEGER NOT NULL,
-    PRIMARY KEY (key, value, created_at, uuid, partition)
-) WITHOUT ROWID;
+-- Lists that records are entered in one by one: where a record stands in which, and its key as text.
+CREATE TABLE entry (
+    name      TEXT NOT NULL,
+    sort      TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    key       TEXT NOT NULL,
+    PRIMARY KEY (name, sort)
+) STRICT, WITHOUT ROWID;
+-- Which accounts hold back work of a partition.
+CREATE INDEX entry_blocked ON entry (partition, name, sort) WHERE substr(name, 1, 8) = 'blocked:';
 
 -- How many executions of a lane are in which state.
 CREATE TABLE lane_depth (
@@ -94,17 +87,6 @@ CREATE TABLE lane_depth (
     state     TEXT NOT NULL,
     count     INTEGER NOT NULL CHECK (count >= 0),
     PRIMARY KEY (namespace, lane, state)
-) WITHOUT ROWID;
-
--- Executions under budgets that are queued, by score, or leased, by id, so that a closed budget finds them.
-CREATE TABLE under_budget (
-    budget_id  TEXT NOT NULL,
-    partition  INTEGER NOT NULL,
-    place      TEXT NOT NULL CHECK (place IN ('queued', 'leased')),
-    priority   INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    uuid       TEXT NOT NULL,
-    PRIMARY KEY (budget_id, partition, place, priority DESC, created_at, uuid)
 ) WITHOUT ROWID;
 
 -- Inputs and results share the row number of their execution.
@@ -119,13 +101,44 @@ CREATE TABLE result (
     bytes         BLOB NOT NULL
 );
 
--- Older history in chunks; the newest lines stand on the record itself.
+-- What came with signals, and what steps left: `signal:<id>`, `step:<place>`.
+CREATE TABLE payload (
+    uuid         TEXT NOT NULL,
+    partition    INTEGER NOT NULL,
+    name         TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    bytes        BLOB NOT NULL,
+    PRIMARY KEY (uuid, partition, name)
+) STRICT;
+
+-- Records of every kind but executions. The key says the kind and what tells it apart, as in `waitpoint:<uuid>:<id>`.
+CREATE TABLE record (
+    key        TEXT NOT NULL,
+    partition  INTEGER NOT NULL,
+    version    INTEGER NOT NULL CHECK (version > 0),
+    tag        INTEGER NOT NULL,
+    due_at     INTEGER,
+    -- Remembered no longer from then on.
+    expires_at INTEGER,
+    -- The place of a step among those of its execution.
+    seq        INTEGER,
+    body       TEXT NOT NULL,
+    PRIMARY KEY (key, partition)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX record_due ON record (due_at, partition) WHERE due_at IS NOT NULL;
+CREATE INDEX record_expiring ON record (expires_at) WHERE expires_at IS NOT NULL;
+-- `step:<uuid>` has 41 letters.
+CREATE UNIQUE INDEX record_step ON record (substr(key, 1, 41), partition, seq) WHERE seq IS NOT NULL;
+
+-- Histories in chunks, each under the key of what it is about. The newest lines of an execution stand on its row.
 CREATE TABLE history (
-    subject TEXT NOT NULL,
-    first   INTEGER NOT NULL,
-    lines   TEXT NOT NULL,
-    PRIMARY KEY (subject, first)
-) WITHOUT ROWID;
+    key       TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    first     INTEGER NOT NULL,
+    count     INTEGER NOT NULL,
+    lines     TEXT NOT NULL,
+    PRIMARY KEY (key, partition, first)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE feed (
     row       INTEGER PRIMARY KEY,
@@ -141,105 +154,6 @@ CREATE TABLE feed_trimmed (
     millis     INTEGER NOT NULL,
     trimmed_at INTEGER NOT NULL
 );
-
-CREATE TABLE attempt (
-    uuid          TEXT NOT NULL,
-    partition     INTEGER NOT NULL,
-    attempt_index INTEGER NOT NULL,
-    version       INTEGER NOT NULL CHECK (version > 0),
-    tag           INTEGER NOT NULL,
-    body          TEXT NOT NULL,
-    PRIMARY KEY (uuid, partition, attempt_index)
-) WITHOUT ROWID;
-
-CREATE TABLE waitpoint (
-    uuid         TEXT NOT NULL,
-    partition    INTEGER NOT NULL,
-    waitpoint_id TEXT NOT NULL,
-    version      INTEGER NOT NULL CHECK (version > 0),
-    tag          INTEGER NOT NULL,
-    due_at       INTEGER,
-    body         TEXT NOT NULL,
-    PRIMARY KEY (uuid, partition, waitpoint_id)
-) WITHOUT ROWID;
-CREATE INDEX waitpoint_due ON waitpoint (due_at, partition) WHERE due_at IS NOT NULL;
-
-CREATE TABLE signal (
-    uuid         TEXT NOT NULL,
-    partition    INTEGER NOT NULL,
-    signal_id    TEXT NOT NULL,
-    version      INTEGER NOT NULL CHECK (version > 0),
-    tag          INTEGER NOT NULL,
-    -- The waitpoint it arrived at while that was pending.
-    waiting_at   TEXT,
-    body         TEXT NOT NULL,
-    PRIMARY KEY (uuid, partition, signal_id)
-) WITHOUT ROWID;
-CREATE INDEX signal_waiting ON signal (uuid, partition, waiting_at, signal_id) WHERE waiting_at IS NOT NULL;
-CREATE TABLE signal_payload (
-    uuid         TEXT NOT NULL,
-    partition    INTEGER NOT NULL,
-    signal_id    TEXT NOT NULL,
-    content_type TEXT NOT NULL,
-    bytes        BLOB NOT NULL,
-    PRIMARY KEY (uuid, partition, signal_id)
-);
-
--- What an idempotency key stands for, while it is remembered. Scope: a namespace, a flow, or an execution's signals.
-CREATE TABLE idempotency_key (
-    partition  INTEGER NOT NULL,
-    scope      TEXT NOT NULL,
-    key        TEXT NOT NULL,
-    version    INTEGER NOT NULL CHECK (version > 0),
-    tag        INTEGER NOT NULL,
-    expires_at INTEGER,
-    body       TEXT NOT NULL,
-    PRIMARY KEY (partition, scope, key)
-) WITHOUT ROWID;
-CREATE INDEX idempotency_key_expiring ON idempotency_key (expires_at) WHERE expires_at IS NOT NULL;
-
-CREATE TABLE flow (
-    row           INTEGER PRIMARY KEY,
-    flow_id       TEXT NOT NULL,
-    partition     INTEGER NOT NULL,
-    version       INTEGER NOT NULL CHECK (version > 0),
-    tag           INTEGER NOT NULL,
-    namespace     TEXT NOT NULL,
-    kind          TEXT NOT NULL,
-    created_at    INTEGER NOT NULL,
-    due_at        INTEGER,
-    history       TEXT NOT NULL,
-    history_first INTEGER NOT NULL DEFAULT 0,
-    history_lines INTEGER NOT NULL,
-    body          TEXT NOT NULL
-);
-CREATE UNIQUE INDEX flow_by_id ON flow (flow_id, partition);
-CREATE INDEX flow_by_age ON flow (created_at, flow_id, partition);
-CREATE INDEX flow_due ON flow (due_at, partition) WHERE due_at IS NOT NULL;
-
-CREATE TABLE gate (
-    flow_id   TEXT NOT NULL,
-    partition INTEGER NOT NULL,
-    version   INTEGER NOT NULL CHECK (version > 0),
-    tag       INTEGER NOT NULL,
-    state     TEXT NOT NULL CHECK (state IN ('assembling', 'open', 'sealed', 'cancelled')),
-    PRIMARY KEY (flow_id, partition)
-) WITHOUT ROWID;
-
-CREATE TABLE edge (
-    edge_id    TEXT NOT NULL,
-    partition  INTEGER NOT NULL,
-    version    INTEGER NOT NULL CHECK (version > 0),
-    tag        INTEGER NOT NULL,
-    upstream   TEXT NOT NULL,
-    downstream TEXT NOT NULL,
-    state      TEXT NOT NULL CHECK (state IN ('staged', 'unresolved', 'satisfied', 'failed')),
-    body       TEXT NOT NULL,
-    PRIMARY KEY (edge_id, partition)
-) WITHOUT ROWID;
-CREATE INDEX edge_from ON edge (upstream, edge_id);
-CREATE INDEX edge_unresolved ON edge (upstream, edge_id) WHERE state = 'unresolved';
-CREATE INDEX edge_into ON edge (downstream, edge_id);
 
 CREATE TABLE counter (
     partition INTEGER NOT NULL,
@@ -297,73 +211,75 @@ CREATE TABLE summary (
     document   BLOB NOT NULL
 );
 
-CREATE TABLE budget (
-    budget_id  TEXT PRIMARY KEY,
-    partition  INTEGER NOT NULL,
-    namespace  TEXT NOT NULL,
-    generation INTEGER NOT NULL,
-    is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1)),
-    due_at     INTEGER,
-    body       TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX budget_due ON budget (due_at, partition) WHERE due_at IS NOT NULL;
-CREATE INDEX budget_listed ON budget (namespace, budget_id) WHERE is_deleted = 0;
--- Reports already counted, while they are remembered.
-CREATE TABLE budget_report (
-    budget_id  TEXT NOT NULL,
-    key        TEXT NOT NULL,
-    expires_at INTEGER NOT NULL,
-    -- The effect that was counted under the key: sent again, it is the same report.
-    effect_id  TEXT,
-    PRIMARY KEY (budget_id, key)
-) WITHOUT ROWID;
-CREATE INDEX budget_report_expiring ON budget_report (expires_at);
+-- Accounts: integers and moments that limit others. What they mean is said by whoever made them, in a body nobody here reads.
+-- The key is the account's, as text; the partition its tag.
+CREATE TABLE account (
+    account      TEXT PRIMARY KEY,
+    partition    TEXT NOT NULL,
+    version      INTEGER NOT NULL CHECK (version > 0),
+    revision     INTEGER NOT NULL CHECK (revision > 0),
+    body         TEXT NOT NULL,
+    stale_at     INTEGER,
+    due_at       INTEGER,
+    due_stamp    INTEGER NOT NULL,
+    generation   INTEGER NOT NULL,
+    marks        INTEGER NOT NULL CHECK (marks >= 0),
+    -- The last limit that was passed: what counts it, which number, how much, the limit, when.
+    last         TEXT CHECK (last IS NULL OR json_valid(last)),
+    listed_in    TEXT,
+    -- Places are numbered as they are taken, so that how many count, and when one more becomes free, is found without
+    -- counting: the oldest that has a row, the first that may still count, the next to be taken, and how many between
+    -- these two were given back.
+    oldest_place INTEGER NOT NULL,
+    first_place  INTEGER NOT NULL CHECK (first_place >= oldest_place),
+    next_place   INTEGER NOT NULL CHECK (next_place >= first_place),
+    gaps         INTEGER NOT NULL CHECK (gaps >= 0)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX account_due ON account (due_at, partition) WHERE due_at IS NOT NULL;
+CREATE INDEX account_listed ON account (listed_in, account) WHERE listed_in IS NOT NULL;
+CREATE INDEX account_with_past ON account (account) WHERE oldest_place < first_place;
 
-CREATE TABLE quota_policy (
-    quota_policy_id TEXT PRIMARY KEY,
-    partition       INTEGER NOT NULL,
-    namespace       TEXT NOT NULL,
-    generation      INTEGER NOT NULL,
-    is_deleted      INTEGER NOT NULL CHECK (is_deleted IN (0, 1)),
-    due_at          INTEGER,
-    slots           INTEGER NOT NULL CHECK (slots >= 0),
-    -- Places from the first that may count to the next to be taken. They are numbered as they are taken, so that how many
-    -- count, and when one more becomes free, is found without counting.
-    first_place     INTEGER NOT NULL,
-    next_place      INTEGER NOT NULL CHECK (next_place >= first_place),
-    body            TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX quota_due ON quota_policy (due_at, partition) WHERE due_at IS NOT NULL;
-CREATE INDEX quota_listed ON quota_policy (namespace, quota_policy_id) WHERE is_deleted = 0;
-CREATE TABLE quota_slot (
-    quota_policy_id TEXT NOT NULL,
-    grant_id        TEXT NOT NULL,
-    execution_id    TEXT NOT NULL,
-    taken_at        INTEGER NOT NULL,
-    PRIMARY KEY (quota_policy_id, grant_id)
-) WITHOUT ROWID;
-CREATE TABLE quota_place (
-    quota_policy_id TEXT NOT NULL,
-    number          INTEGER NOT NULL,
-    taken_at        INTEGER NOT NULL,
-    execution_id    TEXT NOT NULL,
-    attempt_index   INTEGER NOT NULL,
-    PRIMARY KEY (quota_policy_id, number)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX quota_place_by_attempt ON quota_place (quota_policy_id, execution_id, attempt_index);
-CREATE INDEX quota_place_by_age ON quota_place (quota_policy_id, taken_at, number);
--- Grants that were released without a slot, while they could still ask for one.
-CREATE TABLE quota_tombstone (
-    quota_policy_id TEXT NOT NULL,
-    grant_id        TEXT NOT NULL,
-    released_at     INTEGER NOT NULL,
-    PRIMARY KEY (quota_policy_id, grant_id)
-) WITHOUT ROWID;
-CREATE INDEX quota_tombstone_by_age ON quota_tombstone (released_at);
--- Deleted policies whose slots and places are not cleaned up yet.
-CREATE TABLE quota_leftover (
-    quota_policy_id TEXT PRIMARY KEY
-) WITHOUT ROWID;
+CREATE TABLE meter (
+    account TEXT NOT NULL,
+    meter   TEXT NOT NULL,
+    used    INTEGER NOT NULL,
+    held    INTEGER NOT NULL,
+    PRIMARY KEY (account, meter)
+) STRICT, WITHOUT ROWID;
+
+-- What grants have taken.
+CREATE TABLE hold (
+    account  TEXT NOT NULL,
+    grant_id TEXT NOT NULL,
+    holder   TEXT NOT NULL,
+    taken_at INTEGER NOT NULL,
+    tier     INTEGER NOT NULL,
+    body     TEXT NOT NULL CHECK (json_valid(body)),
+    PRIMARY KEY (account, grant_id)
+) STRICT, WITHOUT ROWID;
+
+-- What is remembered until a moment: names under which something was drawn, with the effect that brought it, and grants that
+-- are refused.
+CREATE TABLE seen (
+    account TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    bearer  TEXT,
+    until   INTEGER NOT NULL,
+    PRIMARY KEY (account, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX seen_by_end ON seen (until);
+
+-- The log of an account. A place that was given back has no name, and keeps its number.
+CREATE TABLE place (
+    account  TEXT NOT NULL,
+    number   INTEGER NOT NULL,
+    taken_at INTEGER NOT NULL,
+    name     TEXT,
+    PRIMARY KEY (account, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX place_by_name ON place (account, name) WHERE name IS NOT NULL;
+CREATE INDEX place_by_age ON place (account, taken_at, number);
+CREATE INDEX place_gap ON place (account, number) WHERE name IS NULL;
 
 -- For people: what waits, where, and why.
 CREATE VIEW waiting AS

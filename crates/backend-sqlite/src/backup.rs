@@ -9,9 +9,8 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::backend::SqliteBackend;
-use crate::error::OpenError;
+use crate::error::{OpenError, with_file};
 use crate::lock::private;
-use crate::open::refused;
 
 /// Pages copied at a time: 4 MiB.
 const PAGES_PER_STEP: i32 = 1_024;
@@ -25,23 +24,14 @@ impl SqliteBackend {
     /// log grows as long as it takes.
     pub fn backup(&self, to: &Path) -> Result<(), OpenError> {
         let partial = beside(to);
-        let failed = |source| OpenError::File {
-            path: to.to_owned(),
-            source,
-        };
-        if to.try_exists().map_err(failed)? {
-            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        if to.try_exists().map_err(with_file(to))? {
+            return Err(with_file(to)(io::Error::from(io::ErrorKind::AlreadyExists)));
         }
-        private()
-            .create_new(true)
-            .open(&partial)
-            .map_err(|source| OpenError::File {
-                path: partial.clone(),
-                source,
-            })?;
-        let copied = copy(self.path(), &partial).and_then(|()| publish(&partial, to).map_err(failed));
+        private().create_new(true).open(&partial).map_err(with_file(&partial))?;
+        let copied = copy(&self.shared.path, &partial);
+        let copied = copied.and_then(|()| publish(&partial, to).map_err(with_file(to)));
         // Published, it has its name; failed, it is of no use.
-        let removed = fs::remove_file(&partial).map_err(|source| OpenError::File { path: partial, source });
+        let removed = fs::remove_file(&partial).map_err(with_file(&partial));
         copied.and(removed)
     }
 }
@@ -53,19 +43,18 @@ fn beside(to: &Path) -> PathBuf {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), OpenError> {
-    let unreadable = |source| refused(from, source);
-    let unwritable = |source| refused(to, source);
+    let (unreadable, unwritable) = (with_file(from), with_file(to));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let source = Connection::open_with_flags(from, flags).map_err(unreadable)?;
+    let source = Connection::open_with_flags(from, flags).map_err(&unreadable)?;
     // As long as this transaction reads, every step sees the same moment; without it each write would start the copy anew.
-    let moment = source.unchecked_transaction().map_err(unreadable)?;
+    let moment = source.unchecked_transaction().map_err(&unreadable)?;
     moment
         .query_row("SELECT clock FROM store", [], |_| Ok(()))
-        .map_err(unreadable)?;
+        .map_err(&unreadable)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut target = Connection::open_with_flags(to, flags).map_err(unwritable)?;
-    let backup = Backup::new(&moment, &mut target).map_err(unwritable)?;
-    while backup.step(PAGES_PER_STEP).map_err(unwritable)? != StepResult::Done {
+    let mut target = Connection::open_with_flags(to, flags).map_err(&unwritable)?;
+    let backup = Backup::new(&moment, &mut target).map_err(&unwritable)?;
+    while backup.step(PAGES_PER_STEP).map_err(&unwritable)? != StepResult::Done {
         std::thread::sleep(PAUSE);
     }
     Ok(())

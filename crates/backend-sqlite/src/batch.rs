@@ -8,13 +8,15 @@ use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use uuid::Uuid;
 
-use crate::error::corrupt;
+use crate::column::parsed_if_any;
+use crate::database::Database;
+use crate::ledger::Accounts;
 use crate::queues::Queues;
 use crate::shared::Shared;
-use crate::statements::{Borrowed, Statements};
+use crate::sql::{self, with};
 
 /// What the writer keeps in memory between batches; all of it can be read again from the database.
 #[derive(Debug, Default)]
@@ -33,29 +35,23 @@ pub(crate) struct WriterState {
 
 impl WriterState {
     /// Reads everything from the database.
-    pub(crate) fn load(connection: &Connection) -> rusqlite::Result<Self> {
-        let sql = include_str!("../sql/last_feed_line.sql");
-        let (feed_row, feed_millis) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Self {
-            feed_row,
-            feed_millis,
-            due_heads: BTreeMap::new(),
-            last_revision: connection.query_row("SELECT last_revision FROM store", [], |row| row.get(0))?,
-            greatest_uuid: greatest_uuid(connection)?,
-        })
+    pub(crate) fn load(database: &Database<'_>) -> rusqlite::Result<Self> {
+        let read = |row: &Row<'_>| {
+            Ok(Self {
+                feed_row: row.get(0)?,
+                feed_millis: row.get(1)?,
+                due_heads: BTreeMap::new(),
+                last_revision: row.get(2)?,
+                greatest_uuid: parsed_if_any(row, 3)?.unwrap_or_default(),
+            })
+        };
+        Ok(database.find(with!(sql::READ_WRITER_STATE), read)?.unwrap_or_default())
     }
-}
-
-fn greatest_uuid(connection: &Connection) -> rusqlite::Result<Uuid> {
-    let found: Option<String> = connection.query_row(include_str!("../sql/greatest_uuid.sql"), [], |row| row.get(0))?;
-    let parsed = found.map(|text| Uuid::try_parse(&text)).transpose();
-    Ok(parsed.map_err(corrupt)?.unwrap_or_default())
 }
 
 /// The open transaction of one batch.
 pub(crate) struct Batch<'a> {
-    pub(crate) connection: &'a Connection,
-    statements: Statements<'a>,
+    pub(crate) database: Database<'a>,
     pub(crate) shared: &'a Shared,
     pub(crate) state: &'a mut WriterState,
     /// The store's time for everything in the batch.
@@ -64,26 +60,23 @@ pub(crate) struct Batch<'a> {
     pub(crate) queues: MutexGuard<'a, Queues>,
     /// How the depths of lanes move, written once at the end.
     depths: BTreeMap<(Namespace, LaneId, PublicState), i64>,
+    /// Accounts that calls have met, written once at the end.
+    pub(crate) accounts: Accounts,
 }
 
 impl<'a> Batch<'a> {
     /// Joins the transaction the connection has open.
     pub(crate) fn begin(connection: &'a Connection, shared: &'a Shared, state: &'a mut WriterState) -> Self {
         Self {
-            connection,
-            statements: Statements::new(connection),
+            database: Database::new(connection),
             shared,
             state,
             now: shared.clock.now(),
             hints: shared.hints(),
             queues: shared.queues(),
             depths: BTreeMap::new(),
+            accounts: Accounts::default(),
         }
-    }
-
-    /// A statement that is compiled once per connection.
-    pub(crate) fn statement(&self, sql: &'static str) -> rusqlite::Result<Borrowed<'a>> {
-        self.statements.get(sql)
     }
 
     /// Sends a hint once the batch is committed.
@@ -92,25 +85,22 @@ impl<'a> Batch<'a> {
     }
 
     /// Moves how many executions of a lane are in a state.
-    pub(crate) fn count_state(&mut self, namespace: &Namespace, lane: &LaneId, state: PublicState, by: i64) {
-        *self.depths.entry((namespace.clone(), lane.clone(), state)).or_default() += by;
+    pub(crate) fn count_state(&mut self, (namespace, lane): (Namespace, LaneId), state: PublicState, by: i64) {
+        *self.depths.entry((namespace, lane, state)).or_default() += by;
     }
 
     /// Writes what was collected over the batch.
-    pub(crate) fn finish(self) -> rusqlite::Result<()> {
+    pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
+        self.write_accounts()?;
         for ((namespace, lane, state), by) in &self.depths {
-            let depth = (namespace.as_str(), lane.as_str(), state.as_str(), by);
-            let moved = self
-                .statement(include_str!("../sql/move_lane_depth.sql"))?
-                .execute(depth)?;
-            if moved == 0 {
-                self.statement(include_str!("../sql/insert_lane_depth.sql"))?
-                    .execute(depth)?;
+            let (namespace, lane, state) = (namespace.as_str(), lane.as_str(), state.as_str());
+            let moved = with!(sql::MOVE_LANE_DEPTH, by: by, namespace: namespace, lane: lane, state: state);
+            if self.database.change(moved)? == 0 {
+                self.database
+                    .run(with!(sql::INSERT_LANE_DEPTH, namespace: namespace, lane: lane, state: state, by: by))?;
             }
         }
-        let mut statement = self.statement(include_str!("../sql/update_store.sql"))?;
-        let state = &self.state;
-        statement.execute((self.now.as_millis(), state.last_revision))?;
-        Ok(())
+        self.database.run(with!(sql::UPDATE_STORE,
+            now: self.now.as_millis(), last_revision: self.state.last_revision))
     }
 }

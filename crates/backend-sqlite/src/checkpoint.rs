@@ -1,9 +1,10 @@
 //! Moving the write-ahead log into the database: most of it beside the writer, so that no call waits for it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
 
 use rusqlite::Connection;
+
+use crate::thread::Thread;
 
 /// Moves the log into the database as far as readers allow, without waiting for them.
 pub(crate) fn checkpoint(connection: &Connection) {
@@ -16,10 +17,11 @@ pub(crate) fn checkpoint(connection: &Connection) {
 /// A thread that moves the log while the writer goes on.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
-    requests: Option<Sender<()>>,
+    // Before the thread, which ends when nobody can ask any more.
+    requests: Sender<()>,
     ended: Receiver<()>,
     is_running: bool,
-    thread: Option<JoinHandle<()>>,
+    _thread: Thread,
 }
 
 impl Checkpointer {
@@ -27,30 +29,24 @@ impl Checkpointer {
     pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
         let (requests, asked) = channel();
         let (end, ended) = channel();
-        let thread = std::thread::Builder::new()
-            .name("ff-sqlite-log".to_owned())
-            .spawn(move || {
-                while let Ok(()) = asked.recv() {
-                    checkpoint(&connection);
-                    // A writer that is gone needs no answer.
-                    let _ = end.send(());
-                }
-            })?;
+        let thread = Thread::start("ff-sqlite-log", move || {
+            while let Ok(()) = asked.recv() {
+                checkpoint(&connection);
+                // A writer that is gone needs no answer.
+                let _ = end.send(());
+            }
+        })?;
         Ok(Self {
-            requests: Some(requests),
+            requests,
             ended,
             is_running: false,
-            thread: Some(thread),
+            _thread: thread,
         })
     }
 
     /// Begins to move what is in the log now, unless that is under way.
     pub(crate) fn begin(&mut self) {
-        if !self.is_running
-            && let Some(requests) = &self.requests
-        {
-            self.is_running = requests.send(()).is_ok();
-        }
+        self.is_running = self.is_running || self.requests.send(()).is_ok();
     }
 
     /// Whether what was begun has ended; true once for each time.
@@ -58,14 +54,5 @@ impl Checkpointer {
         let ended = self.is_running && self.ended.try_recv().is_ok();
         self.is_running &= !ended;
         ended
-    }
-}
-
-impl Drop for Checkpointer {
-    fn drop(&mut self) {
-        self.requests = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }

@@ -84,6 +84,12 @@ const fn slew(micros: i64, passed: i64, wall: i64) -> i64 {
     ran_on.saturating_add(pull)
 }
 
+/// What came up to this moment is over at `now`, if it lasts for so long. Before the first moment there is nothing.
+pub(crate) fn over_since(lasts: Duration, now: Timestamp) -> i64 {
+    let millis = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
+    millis(now.as_millis()) - millis(lasts.as_millis())
+}
+
 fn wall_micros() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use ff_backend::codec::{counter, key};
-use ff_backend::transaction::{CommitError, Committed, Generation, NudgeStamp, Put, Transaction, Version};
+use ff_backend::transaction::{CommitError, Committed, Delete, Generation, Transaction, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::decided::Nudge;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, CounterKey, HistorySubject, Record, RecordKey};
-use rusqlite::OptionalExtension;
+use ff_core::record::{BlobKey, CounterKey, Record, RecordKey};
 
 use crate::batch::Batch;
-use crate::execution::{Lines, Row};
-use crate::history::LinesBySubject;
-use crate::key::{index, subject_text, uuid_text};
-use crate::record::{self, Writing};
+use crate::column::columns;
+use crate::execution::Row;
+use crate::history::take_lines;
+use crate::load::{blob_name, counter};
+use crate::record;
+use crate::sql::{self, with};
 
 /// The only generation there is. What was acknowledged can be lost to a power cut or to a restored backup, but then the
 /// process that opened the file, the only one, is gone too, with whatever it had read from counters.
@@ -62,7 +63,7 @@ impl Batch<'_> {
 
     fn find(&self, partition: Partition, key: &RecordKey, rows: &mut Rows) -> rusqlite::Result<Option<Version>> {
         let RecordKey::Execution(id) = key else {
-            let found = record::load(self.connection, partition, key, self.now)?;
+            let found = record::load(&self.database, partition, key, self.now)?;
             return Ok(found.map(|(_, version)| version));
         };
         if id.uuid() > self.state.greatest_uuid {
@@ -81,28 +82,39 @@ impl Batch<'_> {
         let mut lines = self.take_history(partition, &transaction.history)?;
         let mut written = BTreeMap::new();
         for put in &transaction.puts {
-            self.put(transaction, put, rows, &mut lines, &mut written)?;
+            match &put.record {
+                Record::Execution(execution) => {
+                    let own = take_lines(&mut lines, execution);
+                    let (version, before) = (put.version(transaction.tag), rows.get(&execution.id));
+                    let row = self.put_execution(execution, version, before, &own)?;
+                    written.insert(execution.id, row);
+                }
+                _ => self.put_record(transaction, put)?,
+            }
+            self.move_in_lists(partition, put)?;
         }
         for (subject, lines) in &lines {
             self.append_history(partition, *subject, lines)?;
         }
         for (blob, payload) in &transaction.blobs {
-            if !transaction.deletes.iter().any(|(key, _)| *key == owner(*blob)) {
-                self.put_blob(partition, *blob, payload, &written)?;
+            let owner = RecordKey::Execution(blob.execution_id());
+            if !transaction.deletes.iter().any(|delete| delete.key == owner) {
+                self.put_blob(*blob, payload, &written)?;
             }
         }
         for id in &transaction.delete_remains {
             self.delete_remains(*id)?;
         }
-        for (key, _) in &transaction.deletes {
-            self.delete(transaction, key, rows)?;
+        for delete in &transaction.deletes {
+            self.delete(transaction, delete, rows)?;
         }
         let counters = self.move_counters(partition, &transaction.increments)?;
         for nudge in &transaction.nudges {
             self.nudge(transaction, nudge)?;
         }
         for (key, stamp) in &transaction.clear_nudges {
-            self.clear_nudge(partition, key, *stamp)?;
+            self.database.run(with!(sql::CLEAR_NUDGE,
+                partition: partition.index, key: key::name(key), stamp: stamp.0.cast_signed()))?;
         }
         for end in &transaction.stream_ends {
             self.end_stream(end)?;
@@ -110,111 +122,63 @@ impl Batch<'_> {
         Ok(counters)
     }
 
-    fn put(
-        &mut self,
-        transaction: &Transaction,
-        put: &Put,
-        rows: &Rows,
-        lines: &mut LinesBySubject<'_>,
-        written: &mut BTreeMap<ExecutionId, i64>,
-    ) -> rusqlite::Result<()> {
-        let version = put.version(transaction.tag);
-        if let Record::Execution(execution) = &put.record {
-            let own = lines
-                .remove(&HistorySubject::Execution(execution.id))
-                .unwrap_or_default();
-            let own = Lines::of(&own, execution);
-            let row = self.write_execution(execution, version, rows.get(&execution.id), &own)?;
-            written.insert(execution.id, row);
-            return Ok(());
-        }
-        let expires_at = put.ttl.map(|ttl| self.now + ttl);
-        self.write_record(&Writing {
-            partition: transaction.partition,
-            record: &put.record,
-            version,
-            replaces: put.expected.is_some(),
-            expires_at,
-        })
-    }
-
-    fn put_blob(
-        &self,
-        partition: Partition,
-        blob: BlobKey,
-        payload: &Payload,
-        written: &BTreeMap<ExecutionId, i64>,
-    ) -> rusqlite::Result<()> {
-        let (content_type, bytes) = (payload.content_type.as_str(), &payload.bytes[..]);
-        let (put, replace) = match blob {
-            BlobKey::Input(_) => (
-                include_str!("../sql/put_input.sql"),
-                include_str!("../sql/replace_input.sql"),
-            ),
-            BlobKey::Result(_) => (
-                include_str!("../sql/put_result.sql"),
-                include_str!("../sql/replace_result.sql"),
-            ),
-            BlobKey::Signal(id, signal_id) => {
-                let params = (
-                    uuid_text(id),
-                    index(partition),
-                    signal_id.to_string(),
-                    content_type,
-                    bytes,
-                );
-                return self.run(include_str!("../sql/put_signal_payload.sql"), params);
-            }
-            BlobKey::Step(id, seq) => {
-                let params = (uuid_text(id), index(partition), seq, content_type, bytes);
-                return self.run(include_str!("../sql/put_step_output.sql"), params);
+    fn put_blob(&self, blob: BlobKey, payload: &Payload, written: &BTreeMap<ExecutionId, i64>) -> rusqlite::Result<()> {
+        let (id, content_type, bytes) = (blob.execution_id(), payload.content_type.as_str(), &payload.bytes[..]);
+        let put = match blob {
+            BlobKey::Input(_) => sql::PUT_INPUT,
+            BlobKey::Result(_) => sql::PUT_RESULT,
+            BlobKey::Signal(..) | BlobKey::Step(..) => {
+                let (uuid, partition) = columns(id);
+                self.database.run(with!(sql::PUT_PAYLOAD,
+                    uuid: uuid, partition: partition, name: blob_name(blob), content_type: content_type, bytes: bytes))?;
+                return Ok(());
             }
         };
-        let id = blob.execution_id();
         let row = match written.get(&id) {
             Some(row) => Some(*row),
             None => self.find_execution(id)?.map(|found| found.row),
         };
-        let Some(row) = row else { return Ok(()) };
-        if self.statement(put)?.execute((row, content_type, bytes))? == 0 {
-            self.run(replace, (row, content_type, bytes))?;
+        if let Some(row) = row {
+            self.database.run((put, (row, content_type, bytes)))?;
         }
         Ok(())
     }
 
-    fn delete(&mut self, transaction: &Transaction, key: &RecordKey, rows: &Rows) -> rusqlite::Result<()> {
-        if let RecordKey::Execution(id) = key
-            && let Some(row) = rows.get(id)
-        {
-            if !transaction.delete_remains.contains(id) {
-                self.delete_blobs(*id, row.row)?;
+    fn delete(&mut self, transaction: &Transaction, delete: &Delete, rows: &Rows) -> rusqlite::Result<()> {
+        match &delete.key {
+            RecordKey::Execution(id) => {
+                let Some(row) = rows.get(id) else { return Ok(()) };
+                if !transaction.delete_remains.contains(id) {
+                    self.delete_blobs(*id, row.row)?;
+                }
+                self.delete_execution(*id, row)?;
             }
-            self.delete_execution(*id, row)?;
+            key => self.delete_record(transaction.partition, key)?,
         }
-        self.delete_record(transaction.partition, key)
+        self.leave_lists(&delete.listed)?;
+        let nudge = with!(sql::DELETE_NUDGE, partition: transaction.partition.index, key: key::name(&delete.key));
+        self.database.run(nudge)
     }
 
     fn delete_blobs(&self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
-        self.run(include_str!("../sql/delete_input.sql"), [row])?;
-        self.run(include_str!("../sql/delete_result.sql"), [row])?;
-        let (uuid, part) = (uuid_text(id), index(id.partition()));
-        self.run(include_str!("../sql/delete_signal_payloads.sql"), (&uuid, part))?;
-        self.run(include_str!("../sql/delete_step_outputs.sql"), (&uuid, part))
+        let (uuid, partition) = columns(id);
+        self.database.run(with!(sql::DELETE_INPUT, row: row))?;
+        self.database.run(with!(sql::DELETE_RESULT, row: row))?;
+        self.database
+            .run(with!(sql::DELETE_PAYLOADS, uuid: uuid, partition: partition))
     }
 
     /// Deletes what is kept for an execution beside its records.
     fn delete_remains(&mut self, id: ExecutionId) -> rusqlite::Result<()> {
-        let (uuid, part) = (uuid_text(id), index(id.partition()));
+        let ((uuid, partition), name) = (columns(id), key::execution(id));
         if let Some(found) = self.find_execution(id)? {
             self.delete_blobs(id, found.row)?;
-            self.run(include_str!("../sql/clear_execution_history.sql"), (&uuid, part))?;
         }
-        self.run(
-            include_str!("../sql/delete_history.sql"),
-            [subject_text(HistorySubject::Execution(id))],
-        )?;
-        self.run(include_str!("../sql/delete_counters.sql"), (part, key::execution(id)))?;
-        self.delete_streams(id)
+        let database = &self.database;
+        database.run(with!(sql::CLEAR_EXECUTION_HISTORY, uuid: uuid, partition: partition))?;
+        database.run(with!(sql::DELETE_HISTORY, key: name, partition: partition))?;
+        database.run(with!(sql::DELETE_COUNTERS, partition: partition, owner: name))?;
+        database.run(with!(sql::DELETE_STREAMS, uuid: uuid, partition: partition))
     }
 
     /// Moves counters and answers their new values.
@@ -226,44 +190,25 @@ impl Batch<'_> {
         let mut moved = Vec::with_capacity(increments.len());
         for (counter, by) in increments {
             let (owner, name) = counter::name(*counter);
-            let mut statement = self.statement(include_str!("../sql/move_counter.sql"))?;
-            let value = statement.query_row((index(partition), owner, name, by), |row| row.get(0))?;
-            moved.push((*counter, value));
+            let asked = with!(sql::MOVE_COUNTER, partition: partition.index, owner: owner, name: name, by: by);
+            let value = self.database.find(asked, |row| row.get(0))?;
+            moved.extend(value.map(|value| (*counter, value)));
         }
         Ok(moved)
     }
 
     fn nudge(&mut self, transaction: &Transaction, nudge: &Nudge) -> rusqlite::Result<()> {
         let partition = transaction.partition;
-        if let Some(counter) = nudge.only_at_zero
-            && read_counter(self, partition, counter)? != 0
+        if let Some(only_at_zero) = nudge.only_at_zero
+            && counter(&self.database, partition, only_at_zero)? != 0
         {
             return Ok(());
         }
         // The tag names the transaction, and a transaction nudges a record once: no two nudges share a stamp.
         let stamp = transaction.tag.0.cast_signed();
-        let params = (index(partition), key::name(&nudge.key), stamp, self.now.as_millis());
-        self.run(include_str!("../sql/put_nudge.sql"), params)?;
+        self.database.run(with!(sql::PUT_NUDGE,
+            partition: partition.index, key: key::name(&nudge.key), stamp: stamp, at: self.now.as_millis()))?;
         self.note_due(partition, Some(self.now));
         Ok(())
     }
-
-    fn clear_nudge(&self, partition: Partition, key: &RecordKey, stamp: NudgeStamp) -> rusqlite::Result<()> {
-        let params = (index(partition), key::name(key), stamp.0.cast_signed());
-        self.run(include_str!("../sql/clear_nudge.sql"), params)
-    }
-}
-
-fn read_counter(batch: &Batch<'_>, partition: Partition, counter: CounterKey) -> rusqlite::Result<i64> {
-    let (owner, name) = counter::name(counter);
-    let mut statement = batch.statement(include_str!("../sql/read_counter.sql"))?;
-    let value = statement
-        .query_row((index(partition), owner, name), |row| row.get(0))
-        .optional()?;
-    Ok(value.unwrap_or(0))
-}
-
-/// The execution a blob stands beside.
-const fn owner(blob: BlobKey) -> RecordKey {
-    RecordKey::Execution(blob.execution_id())
 }

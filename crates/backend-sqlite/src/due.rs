@@ -4,122 +4,63 @@ use ff_backend::codec::key::record_key;
 use ff_backend::due::{Due, DueItem, DueKey, DuePage};
 use ff_backend::hint::Hint;
 use ff_core::partition::{Family, Partition};
-use ff_core::record::RecordKey;
 use ff_core::time::{Timestamp, earliest};
-use rusqlite::{Connection, Row};
+use rusqlite::Row;
 
 use crate::batch::Batch;
+use crate::column::{moment, moment_if_any, parsed, text, to_json};
+use crate::database::Database;
 use crate::error::corrupt;
-use crate::key::execution_id;
-use crate::record::to_json;
+use crate::sql::{self, Statement};
 
 /// What is due in the partitions asked for, and when the next thing will be.
-pub(crate) fn page(connection: &Connection, ask: &Due, now: Timestamp) -> rusqlite::Result<DuePage> {
-    let search = Search {
-        connection,
-        now,
-        limit: ask.limit,
-    };
+pub(crate) fn page(database: &Database<'_>, ask: &Due, now: Timestamp) -> rusqlite::Result<DuePage> {
     let (mut found, mut next) = (Vec::new(), Vec::new());
-    for family in [Family::Flow, Family::Budget, Family::Quota] {
-        let asked = ask.partitions.iter().filter(|partition| partition.family == family);
-        let indexes: Vec<u16> = asked.map(|partition| partition.index).collect();
-        if indexes.is_empty() {
-            continue;
+    let mut look = |sources: &[Statement], next_of: Statement, partitions: &str, read: Read| -> rusqlite::Result<()> {
+        for source in sources {
+            // One more than asked for, so that the caller can tell when there is more.
+            let values = (now.as_millis(), partitions, ask.limit + 1);
+            found.extend(database.all((*source, values), read)?);
         }
-        let indexes = to_json(&indexes)?;
-        found.extend(search.family(family, &indexes)?);
-        next.push(search.next(family, &indexes)?);
+        let at = database.find((next_of, (now.as_millis(), partitions)), |row| moment_if_any(row, 0))?;
+        next.push(at.flatten());
+        Ok(())
+    };
+    let (flows, accounts): (Vec<Partition>, _) = ask.partitions.iter().partition(|it| it.family == Family::Flow);
+    if !flows.is_empty() {
+        let numbers: Vec<u16> = flows.iter().map(|partition| partition.index).collect();
+        look(&RECORDS, sql::NEXT_DUE_RECORD, &to_json(&numbers)?, record)?;
+    }
+    if !accounts.is_empty() {
+        look(
+            &[sql::DUE_ACCOUNTS],
+            sql::NEXT_DUE_ACCOUNT,
+            &to_json(&accounts)?,
+            account,
+        )?;
     }
     Ok(DuePage::of(now, found, ask.limit, earliest(next)))
 }
 
-struct Search<'c> {
-    connection: &'c Connection,
-    now: Timestamp,
-    limit: usize,
-}
+const RECORDS: [Statement; 3] = [sql::DUE_EXECUTIONS, sql::DUE_RECORDS, sql::DUE_NUDGES];
 
-type Read = fn(&Row<'_>) -> rusqlite::Result<(Partition, DueKey)>;
+type Read = fn(&Row<'_>) -> rusqlite::Result<DueItem>;
 
-impl Search<'_> {
-    fn family(&self, family: Family, indexes: &str) -> rusqlite::Result<Vec<DueItem>> {
-        let mut items = Vec::new();
-        for (sql, read) in sources(family) {
-            items.extend(self.source(sql, indexes, *read)?);
-        }
-        Ok(items)
-    }
-
-    /// One more than asked for, so that the caller can tell when there is more.
-    fn source(&self, sql: &str, indexes: &str, read: Read) -> rusqlite::Result<Vec<DueItem>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map((self.now.as_millis(), indexes, self.limit + 1), |row| {
-            let (partition, key) = read(row)?;
-            Ok(DueItem {
-                partition,
-                key,
-                due_at: Timestamp::from_millis(row.get(0)?),
-            })
-        })?;
-        rows.collect()
-    }
-
-    fn next(&self, family: Family, indexes: &str) -> rusqlite::Result<Option<Timestamp>> {
-        let sql = match family {
-            Family::Flow => include_str!("../sql/next_due_in_flows.sql"),
-            Family::Budget => include_str!("../sql/next_due_in_budgets.sql"),
-            Family::Quota => include_str!("../sql/next_due_in_quotas.sql"),
-        };
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let at: Option<u64> = statement.query_row((self.now.as_millis(), indexes), |row| row.get(0))?;
-        Ok(at.map(Timestamp::from_millis))
-    }
-}
-
-const fn sources(family: Family) -> &'static [(&'static str, Read)] {
-    match family {
-        Family::Flow => &[
-            (include_str!("../sql/due_executions.sql"), execution),
-            (include_str!("../sql/due_waitpoints.sql"), waitpoint),
-            (include_str!("../sql/due_flows.sql"), flow),
-            (include_str!("../sql/due_nudges.sql"), nudge),
-        ],
-        Family::Budget => &[(include_str!("../sql/due_budgets.sql"), budget)],
-        Family::Quota => &[(include_str!("../sql/due_quotas.sql"), quota)],
-    }
-}
-
-fn execution(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
-    let id = execution_id(row.get_ref(1)?.as_str()?, row.get(2)?)?;
-    Ok((id.partition(), DueKey::Record(RecordKey::Execution(id))))
-}
-
-fn waitpoint(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
-    let id = execution_id(row.get_ref(1)?.as_str()?, row.get(2)?)?;
-    let waitpoint_id = row.get_ref(3)?.as_str()?.parse().map_err(corrupt)?;
-    Ok((id.partition(), DueKey::Record(RecordKey::Waitpoint(id, waitpoint_id))))
-}
-
-fn flow(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
-    let flow_id = row.get_ref(1)?.as_str()?.parse().map_err(corrupt)?;
-    Ok((Partition::flow(row.get(2)?), DueKey::Record(RecordKey::Flow(flow_id))))
-}
-
-fn nudge(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
+fn record(row: &Row<'_>) -> rusqlite::Result<DueItem> {
     let partition = Partition::flow(row.get(2)?);
-    let key = record_key(partition, row.get_ref(1)?.as_str()?).map_err(corrupt)?;
-    Ok((partition, DueKey::Record(key)))
+    Ok(DueItem {
+        partition,
+        key: DueKey::Record(record_key(partition, text(row, 1)?).map_err(corrupt)?),
+        due_at: moment(row, 0)?,
+    })
 }
 
-fn budget(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
-    let budget_id = row.get_ref(1)?.as_str()?.parse().map_err(corrupt)?;
-    Ok((Partition::budget(row.get(2)?), DueKey::Budget(budget_id)))
-}
-
-fn quota(row: &Row<'_>) -> rusqlite::Result<(Partition, DueKey)> {
-    let quota_policy_id = row.get_ref(1)?.as_str()?.parse().map_err(corrupt)?;
-    Ok((Partition::quota(row.get(2)?), DueKey::Quota(quota_policy_id)))
+fn account(row: &Row<'_>) -> rusqlite::Result<DueItem> {
+    Ok(DueItem {
+        partition: parsed(row, 2)?,
+        key: DueKey::Account(parsed(row, 1)?),
+        due_at: moment(row, 0)?,
+    })
 }
 
 impl Batch<'_> {

@@ -1,86 +1,77 @@
 //! Why a store cannot be opened, and how SQLite's errors read to the engine.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use ff_backend::Error;
 use ff_core::partition::CountsMismatch;
 use rusqlite::ErrorCode;
 
-/// A store that cannot be opened. Each message says what to do.
+/// A store that cannot be opened or copied.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Somebody else has it open.
-    #[error("{path} is in use by {holder}; stop that process or choose another file")]
-    Locked {
-        /// The database file.
-        path: PathBuf,
-        /// Who holds it, as far as is known.
-        holder: String,
-    },
+#[error("{path}: {problem}")]
+pub struct OpenError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is the matter with it.
+    pub problem: Problem,
+}
+
+/// What is the matter with a file. Each message says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// Somebody else has it open: who, as far as is known.
+    #[error("it is in use by {0}; stop that process or choose another file")]
+    Locked(String),
     /// It is not one of ours.
-    #[error("{path} is not a FlowFabric store; choose another file")]
-    Foreign {
-        /// The database file.
-        path: PathBuf,
-    },
+    #[error("it is not a FlowFabric store; choose another file")]
+    Foreign,
     /// A newer release wrote it.
-    #[error(
-        "{path} was written by a newer release (schema {found}, this one knows {known}); upgrade, or restore a backup"
-    )]
+    #[error("it was written by a newer release (schema {found}, this one knows {known}); upgrade, or restore a backup")]
     Newer {
-        /// The database file.
-        path: PathBuf,
         /// The schema it has.
-        found: u32,
+        found: usize,
         /// The schema this release knows.
-        known: u32,
+        known: usize,
     },
-    /// A migration this release knows was applied with another text.
-    #[error("{path}: migration {version} was applied in another form; this file was not made by a release")]
-    Diverged {
-        /// The database file.
-        path: PathBuf,
-        /// Which migration.
-        version: u32,
-    },
-    /// It is damaged.
-    #[error("{path} is damaged ({detail}); restore a backup, or move the file away to start anew")]
-    Damaged {
-        /// The database file.
-        path: PathBuf,
-        /// What SQLite found.
-        detail: String,
-    },
+    /// A migration this release knows was applied with another text: which one.
+    #[error("migration {0} was applied in another form; this file was not made by a release")]
+    Diverged(usize),
+    /// It is damaged: what SQLite found.
+    #[error("it is damaged ({0}); restore a backup, or move the file away to start anew")]
+    Damaged(String),
     /// It has other partition counts.
-    #[error("{path}: {mismatch}")]
-    Counts {
-        /// The database file.
-        path: PathBuf,
-        /// Both counts.
-        mismatch: CountsMismatch,
-    },
+    #[error(transparent)]
+    Counts(#[from] CountsMismatch),
     /// The SQLite library is too old to be trusted with a write-ahead log.
-    #[error("SQLite {found} has a bug that can damage write-ahead logs; 3.51.3 or newer is needed")]
-    TooOld {
-        /// The library's version.
-        found: &'static str,
-    },
-    /// The file system refused.
-    #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("SQLite {0} has a bug that can damage write-ahead logs; 3.51.3 or newer is needed")]
+    TooOld(&'static str),
+    /// The file system refused the file.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// The file system refused the lock beside the file.
+    #[error("its lock file: {0}")]
+    Lock(io::Error),
     /// SQLite refused.
-    #[error("{path}: {source}")]
-    Sqlite {
-        /// The database file.
-        path: PathBuf,
-        /// Why.
-        source: rusqlite::Error,
-    },
+    #[error(transparent)]
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Problem {
+    fn from(source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Problem::Damaged(source.to_string()),
+            _ => Problem::Sqlite(source),
+        }
+    }
+}
+
+/// Says which file a problem is with.
+pub(crate) fn with_file<P: Into<Problem>>(path: &Path) -> impl Fn(P) -> OpenError {
+    move |problem| OpenError {
+        path: path.to_owned(),
+        problem: problem.into(),
+    }
 }
 
 /// Whether a row is there but does not hold what it should.

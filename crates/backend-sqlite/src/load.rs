@@ -5,63 +5,61 @@ use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_backend::transaction::NudgeStamp;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Record};
+use ff_core::record::{BlobKey, CounterKey, Record};
 use ff_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::Row;
 
+use crate::column::{columns, payload};
 use crate::commit::GENERATION;
-use crate::key::{index, uuid_text};
-use crate::queues::parse;
+use crate::database::Database;
 use crate::record;
+use crate::sql::{self, with};
 
 /// What was asked for, as it stands in the connection's transaction.
-pub(crate) fn snapshot(connection: &Connection, ask: &Load, now: Timestamp) -> rusqlite::Result<Snapshot> {
+pub(crate) fn snapshot(database: &Database<'_>, ask: &Load, now: Timestamp) -> rusqlite::Result<Snapshot> {
     let mut snapshot = Snapshot::empty(ask.partition, now);
     snapshot.generation = GENERATION;
-    let part = index(ask.partition);
     for key in &ask.records {
-        let mut statement = connection.prepare_cached(include_str!("../sql/read_nudge.sql"))?;
-        let stamp: Option<i64> = statement
-            .query_row((part, key::name(key)), |row| row.get(0))
-            .optional()?;
-        if let Some(stamp) = stamp {
+        let nudge = with!(sql::READ_NUDGE, partition: ask.partition.index, key: key::name(key));
+        if let Some(stamp) = database.find(nudge, |row| row.get::<_, i64>(0))? {
             snapshot.nudges.insert(key.clone(), NudgeStamp(stamp.cast_unsigned()));
         }
-        if let Some(found) = record::load(connection, ask.partition, key, now)? {
+        if let Some(found) = record::load(database, ask.partition, key, now)? {
             snapshot.records.insert(key.clone(), found);
         }
     }
-    if ask.with_gates {
-        add_gates(connection, &mut snapshot)?;
+    let gates = ask.with_gates.then(|| snapshot.gates());
+    for key in gates.into_iter().flatten() {
+        if let Some(found) = record::load(database, ask.partition, &key, now)? {
+            snapshot.records.insert(key, found);
+        }
     }
-    for counter in &ask.counters {
-        let (owner, name) = counter::name(*counter);
-        let mut statement = connection.prepare_cached(include_str!("../sql/read_counter.sql"))?;
-        let value: Option<i64> = statement.query_row((part, owner, name), |row| row.get(0)).optional()?;
-        snapshot.counters.insert(*counter, value.unwrap_or(0));
+    for key in &ask.counters {
+        let value = counter(database, ask.partition, *key)?;
+        snapshot.counters.insert(*key, value);
     }
-    for blob in &ask.blobs {
-        if let Some(payload) = load_blob(connection, ask.partition, *blob)? {
-            snapshot.blobs.insert(*blob, payload);
+    for key in &ask.blobs {
+        if let Some(payload) = blob(database, *key)? {
+            snapshot.blobs.insert(*key, payload);
         }
     }
     for steps in &ask.steps {
-        add_steps(connection, &mut snapshot, steps)?;
+        add_steps(database, &mut snapshot, steps)?;
     }
     Ok(snapshot)
 }
 
 /// Adds steps, and the outputs of the first ones that fit.
-fn add_steps(connection: &Connection, snapshot: &mut Snapshot, asked: &LoadSteps) -> rusqlite::Result<()> {
+fn add_steps(database: &Database<'_>, snapshot: &mut Snapshot, asked: &LoadSteps) -> rusqlite::Result<()> {
     let mut left = Some(asked.output_bytes);
-    for (step, version) in record::load_steps(connection, snapshot.partition, asked)? {
+    for (step, version) in record::load_steps(database, asked)? {
         if let Some(bytes) = step.output_bytes {
             left = left.and_then(|left| left.checked_sub(bytes));
-            let blob = BlobKey::Step(step.execution_id, step.seq);
+            let key = BlobKey::Step(step.execution_id, step.seq);
             if left.is_some()
-                && let Some(output) = load_blob(connection, snapshot.partition, blob)?
+                && let Some(output) = blob(database, key)?
             {
-                snapshot.blobs.insert(blob, output);
+                snapshot.blobs.insert(key, output);
             }
         }
         let record = Record::from(step);
@@ -70,46 +68,35 @@ fn add_steps(connection: &Connection, snapshot: &mut Snapshot, asked: &LoadSteps
     Ok(())
 }
 
-/// Adds the gates of the flows that the executions of the snapshot are members of.
-fn add_gates(connection: &Connection, snapshot: &mut Snapshot) -> rusqlite::Result<()> {
-    for key in snapshot.gates() {
-        if let Some(found) = record::load(connection, snapshot.partition, &key, snapshot.now)? {
-            snapshot.records.insert(key, found);
-        }
-    }
-    Ok(())
+/// A counter; one that was never moved is 0.
+pub(crate) fn counter(database: &Database<'_>, partition: Partition, counter: CounterKey) -> rusqlite::Result<i64> {
+    let (owner, name) = counter::name(counter);
+    let asked = with!(sql::READ_COUNTER, partition: partition.index, owner: owner, name: name);
+    Ok(database.find(asked, |row| row.get(0))?.unwrap_or(0))
 }
 
-fn load_blob(connection: &Connection, partition: Partition, blob: BlobKey) -> rusqlite::Result<Option<Payload>> {
-    let part = index(partition);
+fn blob(database: &Database<'_>, blob: BlobKey) -> rusqlite::Result<Option<Payload>> {
+    let (uuid, partition) = columns(blob.execution_id());
+    let read = |row: &Row<'_>| payload(row, 0);
     match blob {
-        BlobKey::Input(id) => payload(connection, include_str!("../sql/load_input.sql"), (uuid_text(id), part)),
-        BlobKey::Result(id) => payload(
-            connection,
-            include_str!("../sql/load_result.sql"),
-            (uuid_text(id), part),
-        ),
-        BlobKey::Signal(id, signal_id) => {
-            let params = (uuid_text(id), part, signal_id.to_string());
-            payload(connection, include_str!("../sql/load_signal_payload.sql"), params)
+        BlobKey::Input(_) => database.find(with!(sql::LOAD_INPUT, uuid: uuid, partition: partition), read),
+        BlobKey::Result(_) => database.find(with!(sql::LOAD_RESULT, uuid: uuid, partition: partition), read),
+        BlobKey::Signal(..) | BlobKey::Step(..) => {
+            let name = blob_name(blob);
+            database.find(
+                with!(sql::LOAD_PAYLOAD, uuid: uuid, partition: partition, name: name),
+                read,
+            )
         }
-        BlobKey::Step(id, seq) => payload(
-            connection,
-            include_str!("../sql/load_step_output.sql"),
-            (uuid_text(id), part, seq),
-        ),
     }
 }
 
-fn payload(connection: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Option<Payload>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_row(params, |row| {
-        let content_type = parse(row.get_ref(0)?.as_str()?)?;
-        let bytes: Vec<u8> = row.get(1)?;
-        Ok(Payload {
-            bytes: bytes.into(),
-            content_type,
-        })
-    });
-    found.optional()
+/// What a blob is told apart by from the others of its execution.
+pub(crate) fn blob_name(blob: BlobKey) -> String {
+    match blob {
+        BlobKey::Input(_) => "input".to_owned(),
+        BlobKey::Result(_) => "result".to_owned(),
+        BlobKey::Signal(_, signal_id) => format!("signal:{signal_id}"),
+        BlobKey::Step(_, seq) => format!("step:{seq}"),
+    }
 }

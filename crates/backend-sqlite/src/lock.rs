@@ -5,7 +5,7 @@ use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::OpenError;
+use crate::error::Problem;
 
 /// Held as long as the store is open; the operating system lets go of it when the process dies.
 #[derive(Debug)]
@@ -15,25 +15,16 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock of the database at `path`, or says who has it.
-    pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
-        let beside = lock_path(path);
-        let failed = |source| OpenError::File {
-            path: beside.clone(),
-            source,
-        };
-        let mut file = private().create(true).truncate(false).open(&beside).map_err(failed)?;
+    pub(crate) fn take(path: &Path) -> Result<Self, Problem> {
+        let file = private().create(true).truncate(false).open(lock_path(path));
+        let mut file = file.map_err(Problem::Lock)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::Locked {
-                    path: path.to_owned(),
-                    holder: holder(&mut file),
-                });
-            }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+            Err(TryLockError::WouldBlock) => return Err(Problem::Locked(holder(&mut file))),
+            Err(TryLockError::Error(source)) => return Err(Problem::Lock(source)),
         }
-        file.set_len(0).map_err(failed)?;
-        write!(file, "process {}", std::process::id()).map_err(failed)?;
+        file.set_len(0).map_err(Problem::Lock)?;
+        write!(file, "process {}", std::process::id()).map_err(Problem::Lock)?;
         Ok(Self { _file: file })
     }
 }

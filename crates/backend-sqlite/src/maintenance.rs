@@ -1,11 +1,12 @@
 //! Cleaning up behind the calls, little by little: each run is short, so that no write waits long for it.
 
 use ff_backend::query::FEED_KEPT_FOR;
-use ff_core::limits::GRANT_TTL_MAX;
 use ff_core::partition::Family;
-use rusqlite::{OptionalExtension, Params};
+use rusqlite::{Params, Row};
 
 use crate::batch::Batch;
+use crate::database::Asked;
+use crate::sql::{self, with};
 
 /// Rows deleted at most in one run.
 const ROWS_PER_RUN: usize = 256;
@@ -15,12 +16,11 @@ const FRAMES_PER_RUN: usize = 64;
 /// Deletes rows of one kind, about so many at most; how many it deleted.
 type Sweep = fn(&mut Batch<'_>, usize) -> rusqlite::Result<usize>;
 
-const SWEEPS: [(Sweep, usize); 8] = [
-    (forget_keys, ROWS_PER_RUN),
+const SWEEPS: [(Sweep, usize); 7] = [
+    (forget_records, ROWS_PER_RUN),
     (forget_settings, ROWS_PER_RUN),
-    (forget_budget_reports, ROWS_PER_RUN),
-    (forget_tombstones, ROWS_PER_RUN),
-    (clear_deleted_quotas, ROWS_PER_RUN),
+    (forget_seen, ROWS_PER_RUN),
+    (forget_places, ROWS_PER_RUN),
     (forget_frames, FRAMES_PER_RUN),
     (clear_deleted_streams, FRAMES_PER_RUN),
     (trim_feed, ROWS_PER_RUN),
@@ -41,75 +41,56 @@ pub(crate) fn tidy(batch: &mut Batch<'_>) -> rusqlite::Result<bool> {
     Ok(more)
 }
 
-/// One by one: SQLite finds rows by a list of keys of three columns by the first column only.
-fn forget_keys(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
-    let mut statement = batch.statement(include_str!("../sql/list_expired_keys.sql"))?;
-    let expired = statement.query_map((batch.now.as_millis(), limit), |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-    })?;
-    let expired = expired.collect::<rusqlite::Result<Vec<(u16, String, String)>>>()?;
-    for key in &expired {
-        batch.run(include_str!("../sql/delete_key.sql"), (key.0, &key.1, &key.2))?;
+/// One by one: SQLite finds rows by a list of keys of two columns by the first column only.
+fn forget_records(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
+    let expired = with!(sql::LIST_EXPIRED_RECORDS, now: batch.now.as_millis(), limit: limit);
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let expired: Vec<(String, u16)> = batch.database.all(expired, read)?;
+    for (key, partition) in &expired {
+        batch
+            .database
+            .run(with!(sql::DELETE_RECORD, key: key, partition: partition))?;
     }
     Ok(expired.len())
 }
 
 fn forget_settings(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
-    count(
-        batch,
-        include_str!("../sql/tidy_settings.sql"),
-        (batch.now.as_millis(), limit),
-    )
+    let tidy = with!(sql::TIDY_SETTINGS, now: batch.now.as_millis(), limit: limit);
+    batch.database.change(tidy)
 }
 
-fn forget_budget_reports(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
-    count(
-        batch,
-        include_str!("../sql/tidy_budget_reports.sql"),
-        (batch.now.as_millis(), limit),
-    )
+/// Names under which something was drawn, and grants that were refused.
+fn forget_seen(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
+    let tidy = with!(sql::TIDY_SEEN, now: batch.now.as_millis(), limit: limit);
+    batch.database.change(tidy)
 }
 
-fn forget_tombstones(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
-    let until = batch.now - GRANT_TTL_MAX;
-    count(
-        batch,
-        include_str!("../sql/tidy_tombstones.sql"),
-        (until.as_millis(), limit),
-    )
-}
-
-/// Slots and places of deleted quota policies.
-fn clear_deleted_quotas(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
-    let mut deleted = 0;
-    while let Some(left) = left_of(limit, deleted) {
-        let Some(id): Option<String> = first(batch, include_str!("../sql/first_leftover.sql"), [])? else {
-            break;
-        };
-        let slots = count(batch, include_str!("../sql/delete_leftover_slots.sql"), (&id, left))?;
-        let places = count(
-            batch,
-            include_str!("../sql/delete_leftover_places.sql"),
-            (&id, left - slots),
-        )?;
-        deleted += slots + places;
-        if slots + places < left {
-            deleted += count(batch, include_str!("../sql/delete_leftover.sql"), [&id])?;
-        }
+/// Places of accounts that never count again. Most of them go when others are taken.
+fn forget_places(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
+    // What calls of this batch have made of the logs is known to the rows then.
+    batch.write_accounts()?;
+    let mut passed = 0;
+    while let Some(left) = left_of(limit, passed) {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let found: Option<(String, usize, usize)> = batch.database.find(with!(sql::FIRST_ACCOUNT_WITH_PAST), read)?;
+        let Some((account, oldest, first)) = found else { break };
+        let before = first.min(oldest + left);
+        let database = &batch.database;
+        database.run(with!(sql::DELETE_PLACES, account: account, before: before))?;
+        database.run(with!(sql::SET_OLDEST_PLACE, number: before, account: account))?;
+        passed += before - oldest;
     }
-    Ok(deleted)
+    Ok(passed)
 }
 
 /// Best-effort frames whose time is over.
 fn forget_frames(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
     let mut deleted = 0;
     while let Some(left) = left_of(limit, deleted) {
-        let expired = include_str!("../sql/first_expired_frame.sql");
-        let Some(stream_row): Option<i64> = first(batch, expired, [batch.now.as_millis()])? else {
-            break;
-        };
-        let frames = batch.delete_expired_frames(stream_row, left)?;
-        batch.run(include_str!("../sql/shrink_stream.sql"), (stream_row, frames))?;
+        let expired = with!(sql::FIRST_EXPIRED_FRAME, now: batch.now.as_millis());
+        let Some(stream) = first(batch, expired)? else { break };
+        let frames = batch.delete_expired_frames(stream, left)?;
+        batch.shrink_stream(stream, frames)?;
         deleted += frames;
     }
     Ok(deleted)
@@ -119,20 +100,16 @@ fn forget_frames(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize>
 fn clear_deleted_streams(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
     let mut deleted = 0;
     while let Some(left) = left_of(limit, deleted) {
-        let stream = include_str!("../sql/first_deleted_stream.sql");
-        let Some(stream_row): Option<i64> = first(batch, stream, [])? else {
+        let Some(stream) = first(batch, with!(sql::FIRST_DELETED_STREAM))? else {
             break;
         };
-        let frames = count(
-            batch,
-            include_str!("../sql/delete_first_frames.sql"),
-            (stream_row, left),
-        )?;
-        batch.run(include_str!("../sql/shrink_stream.sql"), (stream_row, frames))?;
+        let database = &batch.database;
+        let frames = database.change(with!(sql::DELETE_FIRST_FRAMES, stream: stream, limit: left))?;
+        batch.shrink_stream(stream, frames)?;
         deleted += frames;
         if frames < left {
-            batch.run(include_str!("../sql/delete_summary.sql"), [stream_row])?;
-            deleted += count(batch, include_str!("../sql/delete_stream.sql"), [stream_row])?;
+            database.run(with!(sql::DELETE_SUMMARY, stream: stream))?;
+            deleted += database.change(with!(sql::DELETE_STREAM, row: stream))?;
         }
     }
     Ok(deleted)
@@ -145,35 +122,24 @@ fn left_of(limit: usize, deleted: usize) -> Option<usize> {
 
 /// Lines that are too old, or more than are kept. Rows of the feed are numbered without gaps and in the order of their time.
 fn trim_feed(batch: &mut Batch<'_>, limit: usize) -> rusqlite::Result<usize> {
-    let last: Option<i64> = first(batch, include_str!("../sql/last_feed_row.sql"), [])?;
+    let last = first(batch, with!(sql::LAST_FEED_ROW))?;
     let partitions = u64::from(batch.shared.counts.count(Family::Flow));
     let kept = i64::try_from(batch.shared.feed_lines_max.saturating_mul(partitions)).unwrap_or(i64::MAX);
     let too_many = last.unwrap_or(0).saturating_sub(kept);
     let too_old = (batch.now - FEED_KEPT_FOR).as_millis();
-    let end = include_str!("../sql/end_of_old_feed.sql");
-    let Some(end): Option<i64> = first(batch, end, (limit, too_old, too_many))? else {
+    let end = with!(sql::END_OF_OLD_FEED, limit: limit, too_old: too_old, too_many: too_many);
+    let Some(floor) = first(batch, end)? else {
         return Ok(0);
     };
-    let floor = include_str!("../sql/move_feed_floor.sql");
-    batch.run(floor, (end, batch.now.as_millis()))?;
-    batch.run(include_str!("../sql/note_trimmed_feed.sql"), [end])?;
-    count(batch, include_str!("../sql/delete_feed.sql"), [end])
+    let database = &batch.database;
+    database.run(with!(sql::MOVE_FEED_FLOOR, floor: floor, now: batch.now.as_millis()))?;
+    database.run(with!(sql::NOTE_TRIMMED_FEED, floor: floor))?;
+    database.change(with!(sql::DELETE_FEED, floor: floor))
 }
 
-fn count(batch: &Batch<'_>, sql: &'static str, params: impl Params) -> rusqlite::Result<usize> {
-    batch.statement(sql)?.execute(params)
-}
-
-/// The first column of the first row; `NULL` and no row are the same.
-fn first<T: rusqlite::types::FromSql>(
-    batch: &Batch<'_>,
-    sql: &'static str,
-    params: impl Params,
-) -> rusqlite::Result<Option<T>> {
-    let found = batch
-        .statement(sql)?
-        .query_row(params, |row| row.get::<_, Option<T>>(0))
-        .optional()?;
+/// The number in the first row; `NULL` and no row are the same.
+fn first(batch: &Batch<'_>, asked: Asked<impl Params>) -> rusqlite::Result<Option<i64>> {
+    let found = batch.database.find(asked, |row| row.get(0))?;
     Ok(found.flatten())
 }
 

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use ff_backend::{Error, Result};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use crate::database::Database;
 use crate::error::store_error;
+use crate::thread::Thread;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -17,7 +18,7 @@ type Job = Box<dyn FnOnce(&Connection) + Send>;
 #[derive(Debug)]
 pub(crate) struct Readers {
     line: Arc<Line>,
-    threads: Vec<JoinHandle<()>>,
+    _threads: Vec<Thread>,
 }
 
 /// Jobs that wait for a thread. One job wakes one thread.
@@ -73,12 +74,10 @@ impl Readers {
         let line = Arc::<Line>::default();
         let threads = connections.into_iter().map(|connection| {
             let line = Arc::clone(&line);
-            std::thread::Builder::new()
-                .name("ff-sqlite-reader".to_owned())
-                .spawn(move || run(&connection, &line))
+            Thread::start("ff-sqlite-reader", move || run(&connection, &line))
         });
         Ok(Self {
-            threads: threads.collect::<std::io::Result<_>>()?,
+            _threads: threads.collect::<std::io::Result<_>>()?,
             line,
         })
     }
@@ -86,7 +85,7 @@ impl Readers {
     /// Runs `work` on one of the connections, inside a read transaction.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Database<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         self.line.push(Box::new(move |connection| {
@@ -100,10 +99,10 @@ impl Readers {
 
 fn at_one_moment<T>(
     connection: &Connection,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    work: impl FnOnce(&Database<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
     let transaction = connection.unchecked_transaction()?;
-    let answer = work(&transaction)?;
+    let answer = work(&Database::new(&transaction))?;
     transaction.commit()?;
     Ok(answer)
 }
@@ -118,9 +117,6 @@ fn run(connection: &Connection, line: &Line) {
 impl Drop for Readers {
     fn drop(&mut self) {
         self.line.close();
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -133,7 +129,7 @@ mod tests {
         let readers = Readers::start(vec![Connection::open_in_memory().unwrap()]).unwrap();
         let failed: Result<()> = readers.read(|_| panic!("a mistake")).await;
         assert!(matches!(failed, Err(Error::Unavailable(_))), "{failed:?}");
-        let one = readers.read(|connection| connection.query_row("SELECT 1", [], |row| row.get(0)));
+        let one = readers.read(|database| database.connection.query_row("SELECT 1", [], |row| row.get(0)));
         assert_eq!(one.await, Ok(1));
     }
 }

@@ -1,22 +1,30 @@
 //! Handing out: the best of the queues a worker can run, stamped as the machine says.
 
-use bytes::Bytes;
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::transaction::Version;
-use ff_core::id::ExecutionId;
 use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{Claimant, Surroundings, hand_out};
 use ff_core::machine::placement::Score;
 use ff_core::name::LaneId;
 use ff_core::payload::Payload;
-use ff_core::record::{Execution, Gate, HistorySubject, Record, RecordKey};
-use rusqlite::OptionalExtension;
+use ff_core::record::{Execution, Gate, Record, RecordKey, stored};
 
 use crate::batch::Batch;
-use crate::error::if_readable;
-use crate::execution::{Lines, Row};
-use crate::queues::{QueueId, parse, score};
-use crate::record::{self, from_stored};
+use crate::column::{payload, score, text};
+use crate::error::{corrupt, if_readable};
+use crate::execution::Row;
+use crate::history::take_lines;
+use crate::queues::QueueId;
+use crate::record;
+use crate::sql::{self, with};
+
+/// Where an execution waits that may be handed out.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    score: Score,
+    queue_id: QueueId,
+    row: i64,
+}
 
 /// An execution as it stands before it is handed out.
 struct Candidate {
@@ -33,9 +41,9 @@ impl Batch<'_> {
         let (mut bytes, mut any_unreadable) = (0, false);
         for lane in &ask.lanes {
             let wanted = ask.claimants.len() - tasks.len();
-            for (id, row) in self.best(ask, lane, wanted)? {
-                let Some(candidate) = if_readable(self.candidate(row))? else {
-                    self.set_aside(id, row)?;
+            for waiting in self.best(ask, lane, wanted)? {
+                let Some(candidate) = if_readable(self.candidate(waiting.row))? else {
+                    self.set_aside(&waiting)?;
                     any_unreadable = true;
                     continue;
                 };
@@ -51,15 +59,12 @@ impl Batch<'_> {
     }
 
     /// An execution that cannot be read is taken out of its queue: whoever is behind it must not wait for a person.
-    fn set_aside(&mut self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
+    fn set_aside(&mut self, waiting: &Waiting) -> rusqlite::Result<()> {
+        let (id, now) = (waiting.score.id, self.now);
         tracing::error!(%id, "an execution cannot be read and is set aside");
-        let mut statement = self.statement(include_str!("../sql/queue_of.sql"))?;
-        let queue_id: Option<QueueId> = statement.query_row([row], |row| row.get(0))?;
-        if let Some(queue_id) = queue_id {
-            self.queues.leave(id.partition(), queue_id);
-        }
-        let now = self.now;
-        self.run(include_str!("../sql/set_aside.sql"), (row, now.as_millis()))?;
+        self.queues.leave(id.partition(), waiting.queue_id);
+        self.database
+            .run(with!(sql::SET_ASIDE, now: now.as_millis(), row: waiting.row))?;
         self.note_due(id.partition(), Some(now));
         Ok(())
     }
@@ -69,70 +74,55 @@ impl Batch<'_> {
         Reservation { now, tasks, cut }
     }
 
-    /// The rows of the best executions of a lane that the worker can run.
-    fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<(ExecutionId, i64)>> {
+    /// The best executions of a lane that the worker can run.
+    fn best(&self, ask: &Reserve, lane: &LaneId, wanted: usize) -> rusqlite::Result<Vec<Waiting>> {
         let queues = self.queues.of_lane(&ask.namespace, lane);
         let runnable = queues.filter(|(signature, _)| ask.can_run(signature));
-        let mut best: Vec<(Score, i64)> = Vec::new();
+        let mut best = Vec::new();
         for (_, queue_id) in runnable {
-            best.extend(self.best_of_queue(queue_id, wanted)?);
+            let asked = with!(sql::BEST_OF_QUEUE, queue_id: queue_id);
+            let read = |row: &rusqlite::Row<'_>| {
+                let (score, row) = (score(row, 0)?, row.get(4)?);
+                Ok(Waiting { score, queue_id, row })
+            };
+            let of_queue: rusqlite::Result<Vec<_>> = self
+                .database
+                .rows(asked, |rows| rows.mapped(read).take(wanted).collect());
+            best.extend(of_queue?);
         }
         best.sort_unstable();
         best.truncate(wanted);
-        Ok(best.into_iter().map(|(score, row)| (score.id, row)).collect())
-    }
-
-    fn best_of_queue(&self, queue_id: QueueId, wanted: usize) -> rusqlite::Result<Vec<(Score, i64)>> {
-        let mut statement = self.statement(include_str!("../sql/best_of_queue.sql"))?;
-        let rows = statement.query_map([queue_id], |row| Ok((score(row, 1)?, row.get(0)?)))?;
-        rows.take(wanted).collect()
+        Ok(best)
     }
 
     fn candidate(&self, row: i64) -> rusqlite::Result<Candidate> {
-        let mut statement = self.statement(include_str!("../sql/take_candidate.sql"))?;
-        statement.query_row([row], |found| {
-            let execution = from_stored(found.get_ref(10)?.as_str()?)?;
+        let candidate = self.database.find(with!(sql::TAKE_CANDIDATE, row: row), |found| {
+            let execution = stored::read(text(found, 7)?).map_err(corrupt)?;
+            let input = self
+                .database
+                .find(with!(sql::TAKE_INPUT, row: row), |row| payload(row, 0))?;
             Ok(Candidate {
                 before: Row::read(found)?,
-                input: self.input(row)?,
+                input: input.unwrap_or_default(),
                 gate: self.gate_of(&execution)?,
                 execution,
             })
-        })
-    }
-
-    fn input(&self, row: i64) -> rusqlite::Result<Payload> {
-        let mut statement = self.statement(include_str!("../sql/take_input.sql"))?;
-        let input = statement.query_row([row], |row| {
-            Ok(Payload {
-                content_type: parse(row.get_ref(0)?.as_str()?)?,
-                bytes: Bytes::copy_from_slice(row.get_ref(1)?.as_blob()?),
-            })
         });
-        Ok(input.optional()?.unwrap_or_default())
+        candidate?.ok_or(rusqlite::Error::QueryReturnedNoRows)
     }
 
     fn hand_out(&mut self, ask: &Reserve, candidate: Candidate, claimant: &Claimant) -> rusqlite::Result<Task> {
-        let Candidate {
-            execution,
-            before,
-            input,
-            gate,
-        } = candidate;
+        let (execution, before) = (&candidate.execution, &candidate.before);
         let partition = execution.id.partition();
         let surroundings = Surroundings {
             now: self.now,
-            gate: gate.as_ref().map(|(gate, _)| gate.state),
+            gate: candidate.gate.as_ref().map(|(gate, _)| gate.state),
         };
-        let reserved = hand_out(&execution, claimant, ask.mode, surroundings);
+        let reserved = hand_out(execution, claimant, ask.mode, surroundings);
         let version = before.version.next(ask.tag);
-        let history: Vec<_> = reserved.history.into_iter().collect();
-        let mut lines = self.take_history(partition, &history)?;
-        let own = lines
-            .remove(&HistorySubject::Execution(execution.id))
-            .unwrap_or_default();
-        let lines = Lines::of(&own, &execution);
-        self.write_execution(&reserved.execution, version, Some(&before), &lines)?;
+        let mut lines = self.take_history(partition, reserved.history.as_slice())?;
+        let lines = take_lines(&mut lines, execution);
+        self.put_execution(&reserved.execution, version, Some(before), &lines)?;
         self.move_counters(partition, &reserved.increments)?;
         Ok(Task {
             execution: reserved.execution,
@@ -140,8 +130,8 @@ impl Batch<'_> {
             queued_since: execution.updated_at,
             handed_out: reserved.handed_out,
             claimant: claimant.clone(),
-            input,
-            gate,
+            input: candidate.input,
+            gate: candidate.gate,
         })
     }
 
@@ -150,7 +140,7 @@ impl Batch<'_> {
             return Ok(None);
         };
         let key = RecordKey::Gate(flow_id);
-        let found = record::load(self.connection, execution.id.partition(), &key, self.now)?;
+        let found = record::load(&self.database, execution.id.partition(), &key, self.now)?;
         Ok(found.and_then(|(record, version)| match record {
             Record::Gate(gate) => Some((gate, version)),
             _ => None,

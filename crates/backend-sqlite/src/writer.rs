@@ -2,9 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ff_backend::{Error, Result};
@@ -13,10 +11,12 @@ use tokio::sync::oneshot;
 
 use crate::batch::{Batch, WriterState};
 use crate::checkpoint::{Checkpointer, checkpoint};
+use crate::database::Database;
 use crate::error::store_error;
 use crate::maintenance::tidy;
 use crate::queues::Queues;
 use crate::shared::Shared;
+use crate::thread::Thread;
 
 /// Jobs taken into one transaction at most. Beyond this latency grows faster than throughput.
 const JOBS_MAX: usize = 256;
@@ -36,17 +36,12 @@ const IDLE_AFTER: Duration = Duration::from_millis(200);
 type Job = Box<dyn FnOnce(&mut Batch<'_>) -> rusqlite::Result<Answer> + Send>;
 type Answer = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// What the thread is told.
-enum Message {
-    Write(Job),
-    Stop,
-}
-
-/// Sends jobs to the writer thread and stops it when the store is closed.
+/// Sends jobs to the writer thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    messages: Sender<Message>,
-    thread: Option<JoinHandle<()>>,
+    // Before the thread, which ends when nobody can send any more.
+    jobs: Sender<Job>,
+    _thread: Thread,
 }
 
 impl Writer {
@@ -57,25 +52,21 @@ impl Writer {
         shared: Arc<Shared>,
         state: WriterState,
     ) -> std::io::Result<Self> {
-        let (messages, waiting) = channel();
-        let thread = std::thread::Builder::new()
-            .name("ff-sqlite-writer".to_owned())
-            .spawn(move || {
-                WriterThread {
-                    checkpointer,
-                    connection,
-                    shared,
-                    state,
-                    stopped: None,
-                    commits_since_checkpoint: 1,
-                    rows_at_checkpoint: 0,
-                    jobs_since_tidy: 0,
-                }
-                .run(&waiting);
-            })?;
+        let (jobs, waiting) = channel();
+        let thread = WriterThread {
+            checkpointer,
+            connection,
+            shared,
+            state,
+            stopped: None,
+            commits_since_checkpoint: 1,
+            rows_at_checkpoint: 0,
+            jobs_since_tidy: 0,
+            is_tidy: true,
+        };
         Ok(Self {
-            messages,
-            thread: Some(thread),
+            jobs,
+            _thread: Thread::start("ff-sqlite-writer", move || thread.run(&waiting))?,
         })
     }
 
@@ -96,19 +87,10 @@ impl Writer {
             }
         });
         let gone = || Error::Unavailable("the store is closed".to_owned());
-        self.messages.send(Message::Write(job)).map_err(|_| gone())?;
+        self.jobs.send(job).map_err(|_| gone())?;
         answer
             .await
             .unwrap_or_else(|_| Err(Error::Unavailable("the write failed; nothing was done".to_owned())))
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        let _ = self.messages.send(Message::Stop);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -123,65 +105,48 @@ struct WriterThread {
     commits_since_checkpoint: u64,
     rows_at_checkpoint: u64,
     jobs_since_tidy: usize,
+    /// The last step of maintenance left nothing to do.
+    is_tidy: bool,
 }
 
 impl WriterThread {
-    fn run(mut self, waiting: &Receiver<Message>) {
+    fn run(mut self, waiting: &Receiver<Job>) {
         let mut idle = false;
         loop {
-            let message = if idle {
+            let job = if idle {
                 waiting.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
                 waiting.recv_timeout(IDLE_AFTER)
             };
-            match message {
-                Ok(Message::Write(job)) => {
+            match job {
+                Ok(job) => {
                     idle = false;
-                    let stop = self.take_batch(job, waiting);
-                    if stop {
-                        break;
-                    }
+                    self.take_batch(job, waiting);
                 }
                 Err(RecvTimeoutError::Timeout) => {
+                    self.is_tidy = true;
+                    self.commit(Vec::new());
                     // As long as there is something to tidy up, look again soon.
-                    idle = !self.tidy();
+                    idle = self.is_tidy;
                     self.checkpoint();
                 }
-                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         self.checkpoint();
     }
 
-    /// Takes everything that waits behind `first` into one transaction; whether the store is to be closed after it.
-    fn take_batch(&mut self, first: Job, waiting: &Receiver<Message>) -> bool {
+    /// Takes everything that waits behind `first` into one transaction.
+    fn take_batch(&mut self, first: Job, waiting: &Receiver<Job>) {
         // On a busy machine others may be about to send a job: they share this commit. On an idle one this returns at once.
         std::thread::yield_now();
         let mut jobs = vec![first];
-        let mut stop = false;
-        while jobs.len() < JOBS_MAX && !stop {
-            match waiting.try_recv() {
-                Ok(Message::Write(job)) => jobs.push(job),
-                Ok(Message::Stop) => stop = true,
-                Err(_) => break,
-            }
-        }
+        jobs.extend(waiting.try_iter().take(JOBS_MAX - 1));
         self.commit(jobs);
         self.keep_log_short();
-        stop
     }
 
-    /// Runs one bounded step of maintenance as a job of its own; whether more is left.
-    fn tidy(&mut self) -> bool {
-        let more = Arc::new(AtomicBool::new(false));
-        let found = Arc::clone(&more);
-        self.commit(vec![Box::new(move |batch| {
-            found.store(tidy(batch)?, Ordering::Relaxed);
-            Ok(Box::new(|_| ()))
-        })]);
-        more.load(Ordering::Relaxed)
-    }
-
+    /// Runs jobs in one transaction, and tidies up in it if there are none.
     fn commit(&mut self, jobs: Vec<Job>) {
         if let Some(why) = &self.stopped {
             // Dropping the jobs tells their callers that nothing was done.
@@ -218,12 +183,13 @@ impl WriterThread {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let mut batch = Batch::begin(&self.connection, &self.shared, &mut self.state);
         self.jobs_since_tidy += jobs.len();
+        let is_idle = jobs.is_empty();
         for job in jobs {
             answers.push(job(&mut batch)?);
         }
-        if self.jobs_since_tidy > TIDY_JOBS {
+        if is_idle || self.jobs_since_tidy > TIDY_JOBS {
             self.jobs_since_tidy = 0;
-            tidy(&mut batch)?;
+            self.is_tidy = !tidy(&mut batch)?;
         }
         batch.finish()
     }
@@ -259,7 +225,8 @@ impl WriterThread {
     /// What was kept in memory about a batch that is gone.
     fn forget(&mut self) {
         self.shared.hints().forget();
-        let read = WriterState::load(&self.connection).and_then(|state| Ok((state, Queues::load(&self.connection)?)));
+        let database = Database::new(&self.connection);
+        let read = WriterState::load(&database).and_then(|state| Ok((state, Queues::load(&database)?)));
         match read {
             Ok((state, queues)) => {
                 self.state = state;
@@ -320,7 +287,9 @@ mod tests {
     }
 
     async fn run(writer: &Writer, sql: &'static str) -> Result<()> {
-        writer.write(move |batch| batch.connection.execute_batch(sql)).await
+        writer
+            .write(move |batch| batch.database.connection.execute_batch(sql))
+            .await
     }
 
     #[tokio::test]
@@ -336,7 +305,10 @@ mod tests {
     async fn a_call_that_panics_is_told_so_and_the_next_one_is_written() {
         let writer = writer();
         let panicking = writer.write(|batch| -> rusqlite::Result<()> {
-            batch.connection.execute_batch("INSERT INTO parent VALUES (1)")?;
+            batch
+                .database
+                .connection
+                .execute_batch("INSERT INTO parent VALUES (1)")?;
             panic!("a mistake")
         });
         let failed = panicking.await;

@@ -43,7 +43,9 @@ end
 local changes = {}
 
 local function changed(prefix)
-  changes[prefix] = (changes[prefix] or 0) + 1
+  local count = (changes[prefix] or 0) + 1
+  changes[prefix] = count
+  return count
 end
 
 local hinted = {}

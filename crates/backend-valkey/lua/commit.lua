@@ -2,15 +2,15 @@
 --
 -- ask[4]: transactions; each
 --   {prefix, generation or false, not_after or false, guards, puts, deletes, lines, increments, nudges, clear_nudges,
---    stream_ends, blobs, remains, queues_max or false}
+--    stream_ends, blobs, remains, queues_max or false, leaves, enters}
 --   guards, deletes: {name, version or ''} …
---   puts, in a row: name, expected version or '', version, body, state, lane, due, listed, score or false, number of the queue or
---    cause, ttl or false, may expire, created or false, attempt, flow or false; the last three only of executions
+--   puts, in a row: name, expected version or '', version, body, due, own member of the index or '', score or false, number of the
+--    queue, ttl or false, may expire, state, created or false, lane, attempt, flow or false; the last four only of executions
 --   lines, in a row: subject, about, text; a subject is the number of the put it is about, or a name
 --   increments: {name, field, by} …           nudges: {name, counter name or false, field} …
 --   clear_nudges: {name, stamp} …             stream_ends, in a row: uuid, attempt index, at, reason
---   blobs, in a row: uuid, field, number of the argument with the bytes, type or false (field: input, result, a signal's id, or step:<seq>)
---   remains: uuids
+--   blobs, in a row: name of the hash, field, number of the argument with the bytes, type or false
+--   remains: uuids                            leaves, enters: members of the index that go, and that come
 -- ask[5]: the queues that are entered, see queue_for
 -- answers, one each: {'ok', changes of the partition so far, counters…}
 --   | {'conflict', number of the expectation, version or ''} | {'too_late'} | {'too_many_queues'} | {'generation'}
@@ -21,12 +21,13 @@
 
 local PUT_WIDTH = 15
 local NOTHING = {'', '', '', '', '', '', ''}
+local NONE = {}
 
--- What stands of a record: {version, place, due, listed, state, lines, streams}, '' where there is nothing. `is_new` says that
--- nothing should. One whose time to live is over is gone, whether or not the server has dropped it yet.
+-- What stands of a record: {version, place, due, own member of the index, state, lines, streams}, '' where there is nothing.
+-- `is_new` says that nothing should. One whose time to live is over is gone, whether or not the server has dropped it yet.
 local function peek(key, is_new, expires)
   if is_new and call('EXISTS', key) == 0 then return NOTHING end
-  local found = call('HMGET', key, 'version', 'place', 'due', 'listed', 'state', 'lines', 'streams')
+  local found = call('HMGET', key, 'version', 'place', 'due', 'own', 'state', 'lines', 'streams')
   if expires and found[1] then
     local moment = call('HGET', key, 'expires')
     if moment and tonumber(moment) <= now then
@@ -48,8 +49,8 @@ end
 local function overflows(prefix, puts, queues_max)
   local opening, is_counted = {}, {}
   for at = 1, #puts, PUT_WIDTH do
-    local queue = puts[at + 8] and puts[at + 9]
-    if type(queue) == 'table' then
+    local queue = puts[at + 6] and puts[at + 7]
+    if queue then
       local set = queue_for(prefix, queue)
       if not is_counted[set] and is_empty(prefix .. set) then
         is_counted[set] = true
@@ -67,28 +68,24 @@ end
 local function judge(tx)
   local prefix, puts, number, found_puts, found_deletes = tx[1], tx[5], 0, {}, nil
   if tx[2] and tx[2] ~= generation then return {'generation'} end
-  if tx[4] then
-    for _, guard in ipairs(tx[4]) do
-      number = number + 1
-      local found = version_of(prefix .. guard[1])
-      if found ~= guard[2] then return {'conflict', number, found} end
-    end
+  for _, guard in ipairs(tx[4] or NONE) do
+    number = number + 1
+    local found = version_of(prefix .. guard[1])
+    if found ~= guard[2] then return {'conflict', number, found} end
   end
   for at = 1, #puts, PUT_WIDTH do
     number = number + 1
     local expected = puts[at + 1]
-    local found = peek(prefix .. puts[at], expected == '', puts[at + 11])
+    local found = peek(prefix .. puts[at], expected == '', puts[at + 9])
     if found[1] ~= expected then return {'conflict', number, found[1]} end
     found_puts[#found_puts + 1] = found
   end
-  if tx[6] then
-    found_deletes = {}
-    for i, delete in ipairs(tx[6]) do
-      number = number + 1
-      local found = peek(prefix .. delete[1], false, true)
-      if found[1] ~= delete[2] then return {'conflict', number, found[1]} end
-      found_deletes[i] = found
-    end
+  for i, delete in ipairs(tx[6] or NONE) do
+    number = number + 1
+    local found = peek(prefix .. delete[1], false, true)
+    if found[1] ~= delete[2] then return {'conflict', number, found[1]} end
+    found_deletes = found_deletes or {}
+    found_deletes[i] = found
   end
   if tx[3] and now >= tx[3] then return {'too_late'} end
   if tx[14] and overflows(prefix, puts, tx[14]) then return {'too_many_queues'} end
@@ -111,20 +108,9 @@ local function add_field(fields, field, value)
   fields.count = count + 2
 end
 
--- Lists an execution by its creation, and once more while it has not ended.
-local function list_execution(prefix, name, created, before, after)
-  if before == '' then add_to(prefix .. EXECUTIONS, created, name) end
-  local was_open, is_open = before ~= '' and not IS_TERMINAL[before], not IS_TERMINAL[after]
-  if is_open and not was_open then
-    add_to(prefix .. OPEN, created, name)
-  elseif was_open and not is_open then
-    remove_from(prefix .. OPEN, name)
-  end
-end
-
 -- Moves a written record in every index, and adds the fields to be written.
 local function index_put(prefix, puts, at, before, fields)
-  local name, _, version, body, state, lane, due, listed, score, where, ttl, _, created, attempt, flow =
+  local name, _, version, body, due, own, score, queue, ttl, _, state, created, lane, attempt, flow =
     unpack(puts, at, at + PUT_WIDTH - 1)
   add_field(fields, 'version', version)
   add_field(fields, 'body', body)
@@ -132,56 +118,63 @@ local function index_put(prefix, puts, at, before, fields)
     add_field(fields, 'attempt', attempt)
     if before[1] == '' then
       add_field(fields, 'lane', lane)
+      add_to(prefix .. EXECUTIONS, created, name)
     else
       -- What reserve wrote beside the last body is part of this one.
       add_field(fields, 'claim', '')
     end
     if flow then add_field(fields, 'flow', flow) end
-    list_execution(prefix, name, created, before[5], state)
     count_depth(prefix, lane, before[5], state)
   end
   if before[2] ~= '' or score then
-    local place = move(prefix, name, before[2], score, where)
+    local place = move(prefix, name, before[2], score, queue)
     if place ~= before[2] then add_field(fields, 'place', place) end
   end
   if due ~= before[3] then
     schedule(prefix, name, before[3], due)
     add_field(fields, 'due', due)
   end
-  if listed ~= before[4] then
-    relist(prefix, name, before[4], listed)
-    add_field(fields, 'listed', listed)
+  if own ~= before[4] then
+    if before[4] ~= '' then remove_from(prefix .. INDEX, before[4]) end
+    add_to(prefix .. INDEX, '0', own)
+    add_field(fields, 'own', own)
   end
   if state ~= before[5] then add_field(fields, 'state', state) end
   if ttl then add_field(fields, 'expires', integer(now + ttl)) end
 end
 
+-- Whether a field of an execution stays until its remains are deleted: history, counters and what tells of them.
+local function is_remains(field)
+  return string.find(field, '^h:') or string.find(field, '^group:') or field == 'lines' or field == 'streams'
+end
+
+local function is_no_remains(field)
+  return not is_remains(field)
+end
+
+local function drop_fields(key, is_dropped)
+  local gone = {}
+  for _, field in ipairs(call('HKEYS', key)) do
+    if is_dropped(field) then gone[#gone + 1] = field end
+  end
+  for first = 1, #gone, VALUES_MAX do
+    call('HDEL', key, unpack(gone, first, math.min(first + VALUES_MAX - 1, #gone)))
+  end
+end
+
 local function delete_record(prefix, name, before)
+  local key, uuid = prefix .. name, string.match(name, '^execution:(.*)$')
   if before[2] ~= '' then leave(prefix, name, before[2]) end
+  if before[4] ~= '' then remove_from(prefix .. INDEX, before[4]) end
   schedule(prefix, name, before[3], '')
-  relist(prefix, name, before[4], '')
-  local lane = call('HGET', prefix .. name, 'lane')
-  if lane then
-    count_depth(prefix, lane, before[5], '')
-    remove_from(prefix .. EXECUTIONS, name)
-    remove_from(prefix .. OPEN, name)
-  end
   forget_nudge(prefix, name)
-  if string.match(name, '^execution:') then
-    -- Counters and history stay until the remains are deleted.
-    local gone = {}
-    for _, field in ipairs(call('HKEYS', prefix .. name)) do
-      if not string.match(field, '^h:') and not string.match(field, '^group:') and field ~= 'lines' and field ~= 'streams' then
-        gone[#gone + 1] = field
-      end
-    end
-    for first = 1, #gone, 1000 do
-      call('HDEL', prefix .. name, unpack(gone, first, math.min(first + 999, #gone)))
-    end
-    call('UNLINK', prefix .. 'payloads:' .. string.sub(name, 11))
-  else
-    call('UNLINK', prefix .. name)
+  if uuid then
+    count_depth(prefix, call('HGET', key, 'lane'), before[5], '')
+    remove_from(prefix .. EXECUTIONS, name)
+    drop_fields(key, is_no_remains)
+    key = prefix .. 'payloads:' .. uuid
   end
+  call('UNLINK', key)
 end
 
 -- Deletes everything that is kept beside an execution.
@@ -194,13 +187,10 @@ local function delete_remains(prefix, uuid)
   call('UNLINK', prefix .. 'payloads:' .. uuid)
   if call('HEXISTS', key, 'version') == 0 then
     call('UNLINK', key)
-    return
+  else
+    drop_fields(key, is_remains)
+    call('HDEL', key, 'input', 'input_type', 'result', 'result_type')
   end
-  local gone = {'input', 'input_type', 'result', 'result_type', 'lines', 'streams'}
-  for _, field in ipairs(call('HKEYS', key)) do
-    if string.match(field, '^h:') or string.match(field, '^group:') then gone[#gone + 1] = field end
-  end
-  call('HDEL', key, unpack(gone))
 end
 
 -- Adds blobs to the fields of the record they belong to, or writes them beside one that is not written otherwise.
@@ -208,16 +198,14 @@ local function keep_blobs(prefix, blobs, puts, fields_of)
   local fields_named = {}
   for i, fields in ipairs(fields_of) do fields_named[puts[(i - 1) * PUT_WIDTH + 1]] = fields end
   for i = 1, #blobs, 4 do
-    local uuid, field, bytes, kind = blobs[i], blobs[i + 1], arguments[blobs[i + 2]], blobs[i + 3]
-    local name = 'execution:' .. uuid
-    local own = field == 'input' or field == 'result'
+    local owner, field, bytes, kind = blobs[i], blobs[i + 1], arguments[blobs[i + 2]], blobs[i + 3]
+    local name = string.gsub(owner, '^payloads:', 'execution:')
     local fields = fields_named[name]
-    if own and fields then
+    if owner == name and fields then
       add_field(fields, field, bytes)
       if kind then add_field(fields, field .. '_type', kind) end
     elseif fields or call('HEXISTS', prefix .. name, 'version') == 1 then
-      local key = own and prefix .. name or prefix .. 'payloads:' .. uuid
-      call('HSET', key, field, bytes, field .. '_type', kind or '')
+      call('HSET', prefix .. owner, field, bytes, field .. '_type', kind or '')
     end
   end
 end
@@ -258,7 +246,7 @@ local function write_puts(tx, found)
   if tx[12] then keep_blobs(prefix, tx[12], puts, fields_of) end
   for i, before in ipairs(found) do
     local at, fields, lines = (i - 1) * PUT_WIDTH + 1, fields_of[i], tonumber(before[6]) or 0
-    local key, ttl = prefix .. puts[at], puts[at + 10]
+    local key, ttl = prefix .. puts[at], puts[at + 8]
     if fields.lines ~= lines then add_field(fields, 'lines', fields.lines) end
     call('HSET', key, unpack(fields, 1, fields.count))
     if ttl then call('PEXPIRE', key, ttl) end
@@ -288,30 +276,21 @@ end
 
 local function apply(tx, puts, deletes)
   local prefix = tx[1]
-  changed(prefix)
+  local index, answer = prefix .. INDEX, {'ok', changed(prefix)}
   write_puts(tx, puts)
-  local answer = {'ok', changes[prefix]}
-  if tx[8] then
-    for i, increment in ipairs(tx[8]) do
-      answer[i + 2] = call('HINCRBY', prefix .. increment[1], increment[2], increment[3])
-    end
+  for _, member in ipairs(tx[15] or NONE) do remove_from(index, member) end
+  for _, member in ipairs(tx[16] or NONE) do add_to(index, '0', member) end
+  for i, increment in ipairs(tx[8] or NONE) do
+    answer[i + 2] = call('HINCRBY', prefix .. increment[1], increment[2], increment[3])
   end
   if tx[11] then end_streams(tx, puts) end
-  if tx[6] then
-    for i, delete in ipairs(tx[6]) do delete_record(prefix, delete[1], deletes[i]) end
+  for i, delete in ipairs(tx[6] or NONE) do delete_record(prefix, delete[1], deletes[i]) end
+  for _, uuid in ipairs(tx[13] or NONE) do delete_remains(prefix, uuid) end
+  for _, clear in ipairs(tx[10] or NONE) do
+    if call('HGET', prefix .. STAMPS, clear[1]) == clear[2] then forget_nudge(prefix, clear[1]) end
   end
-  if tx[13] then
-    for _, uuid in ipairs(tx[13]) do delete_remains(prefix, uuid) end
-  end
-  if tx[10] then
-    for _, clear in ipairs(tx[10]) do
-      if call('HGET', prefix .. STAMPS, clear[1]) == clear[2] then forget_nudge(prefix, clear[1]) end
-    end
-  end
-  if tx[9] then
-    for _, it in ipairs(tx[9]) do
-      if not it[2] or stands_at_zero(prefix, it[2], it[3]) then nudge(prefix, it[1]) end
-    end
+  for _, it in ipairs(tx[9] or NONE) do
+    if not it[2] or stands_at_zero(prefix, it[2], it[3]) then nudge(prefix, it[1]) end
   end
   return answer
 end
@@ -343,7 +322,7 @@ local function commit(ask)
     local puts = tx[5] or {}
     tx[5] = puts
     for at = 1, #puts, PUT_WIDTH do
-      if puts[at + 8] then puts[at + 9] = queues[puts[at + 9]] or puts[at + 9] end
+      if puts[at + 6] then puts[at + 7] = queues[puts[at + 7]] end
     end
     local went_well, answer = pcall(attempt, tx)
     answers[i] = went_well and answer or {has_begun and 'torn' or 'unreadable', reason(answer)}

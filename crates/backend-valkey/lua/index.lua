@@ -1,4 +1,4 @@
--- Index entries. A record carries the entries that stand for it, so that exactly these are removed again.
+-- Queues and timers, whose changes wake somebody up.
 
 local announced_at = {}
 local announced_count = 0
@@ -7,11 +7,7 @@ local GROWING_MS = 1000
 
 -- Tells that a queue grew: at once when it opened, otherwise now and then.
 local function announce(prefix, lane, score, registration, opened)
-  local of_lane = announced_at[lane]
-  if not of_lane then
-    of_lane = {}
-    announced_at[lane] = of_lane
-  end
+  local of_lane = inner(announced_at, lane)
   local before = of_lane[prefix]
   if not opened and before and now - before < GROWING_MS and now >= before then return end
   if not before then
@@ -43,55 +39,56 @@ local function queue_for(prefix, queue)
   return queue[1], queue[4]
 end
 
--- Forgets a queue that is empty.
-local function unregister(prefix, set)
+-- Between which names a queue is registered.
+local function registration_range(set)
   local lane, group, budgets = string.match(set, '^queue:(.*):(%x+)%.(%x+)$')
   local entry = lane .. ' ' .. group .. ' ' .. budgets
-  call('ZREMRANGEBYLEX', prefix .. QUEUES, '[' .. entry .. ' ', '(' .. entry .. '!')
+  return '[' .. entry .. ' ', '(' .. entry .. '!'
 end
 
--- Forgets a cause that holds nothing back any more.
-local function forget_cause(prefix, set)
-  call('SREM', prefix .. CAUSES, string.match(set, '^blocked:(.+)$'))
+-- Forgets a queue that is empty.
+local function unregister(prefix, set)
+  call('ZREMRANGEBYLEX', prefix .. QUEUES, registration_range(set))
 end
 
--- Enters a queue, or what a cause holds back: `where` is {set, …} as for queue_for, or the text of a cause. Answers the text that
--- stands on the record.
-local function enter(prefix, name, score, where)
-  if type(where) == 'table' then
-    local set, registration = queue_for(prefix, where)
-    local key = prefix .. set
-    local opened = is_empty(key)
-    add_to(key, score, name)
-    if opened then call('ZADD', prefix .. QUEUES, 0, registration) end
-    announce(prefix, where[2], score, registration, opened)
-    return set .. ' ' .. score
-  end
-  local set = 'blocked:' .. where
-  add_to(prefix .. set, score, name)
-  call('SADD', prefix .. CAUSES, where)
+-- Enters a queue, and answers the text of the place that stands on the record.
+local function enter(prefix, name, score, queue)
+  local set, registration = queue_for(prefix, queue)
+  local key = prefix .. set
+  local opened = is_empty(key)
+  add_to(key, score, name)
+  if opened then call('ZADD', prefix .. QUEUES, 0, registration) end
+  announce(prefix, queue[2], score, registration, opened)
   return set .. ' ' .. score
 end
 
+-- Queues that were left: whether they are empty shows when the call is done.
+local left = {}
+
 local function leave(prefix, name, place)
-  local set = string.match(place, '^(%S+)')
+  local set = string.match(place, '^%S+')
   remove_from(prefix .. set, name)
-  forget_if_empty(prefix, set, string.match(set, '^blocked:') and forget_cause or unregister)
+  left[prefix .. set] = {prefix, set}
 end
 
--- Moves a record to its place and answers the text of it; without a score it has none. One whose queue and score stay the same
--- keeps its place.
-local function move(prefix, name, before, score, where)
+local function settle_queue(prefix, set)
+  if is_empty(prefix .. set) then unregister(prefix, set) end
+end
+
+local function settle_queues()
+  for key, queue in pairs(left) do finish_with(key, settle_queue, queue[1], queue[2]) end
+  left = {}
+end
+
+-- Moves a record to its place and answers the text of it; without a score it has none.
+local function move(prefix, name, before, score, queue)
   if before ~= '' then
-    if score and type(where) == 'table' then
-      local set, score_before = string.match(before, '^(%S+) (%S+)$')
-      -- While it waits it stays in the queue it entered, be it shared or its own.
-      if score_before == score and (set == where[1] or set == where[5]) then return before end
-    end
+    local set, score_before = string.match(before, '^(%S+) (%S+)$')
+    -- While it waits it stays in the queue it entered, be it shared or its own.
+    if score_before == score and (set == queue[1] or set == queue[5]) then return before end
     leave(prefix, name, before)
   end
-  if score then return enter(prefix, name, score, where) end
-  return ''
+  return score and enter(prefix, name, score, queue) or ''
 end
 
 -- The first timer of each partition that somebody was told of. The one who was told looks then, and tells us what is first
@@ -112,46 +109,6 @@ local function schedule(prefix, name, before, at)
     first_due[prefix] = moment
     hint('d ' .. prefix .. ' ' .. at)
   end
-end
-
--- Entries are lines "set score" or "set score member"; without a member it is the record's name.
-local function entry_of(line, name)
-  local set, score, member = string.match(line, '^(%S+) (%S+) ?(.*)$')
-  if member == '' then member = name end
-  return set, score, member
-end
-
-local function list_in(prefix, name, lines)
-  for line in string.gmatch(lines, '[^\n]+') do
-    local set, score, member = entry_of(line, name)
-    add_to(prefix .. set, score, member)
-  end
-end
-
-local function unlist(prefix, name, lines)
-  for line in string.gmatch(lines, '[^\n]+') do
-    local set, _, member = entry_of(line, name)
-    remove_from(prefix .. set, member)
-  end
-end
-
-local function without(lines, others)
-  local is_other, rest = {}, {}
-  for line in string.gmatch(others, '[^\n]+') do is_other[line] = true end
-  for line in string.gmatch(lines, '[^\n]+') do
-    if not is_other[line] then rest[#rest + 1] = line end
-  end
-  return table.concat(rest, '\n')
-end
-
--- Makes the entries of a record those in `after`.
-local function relist(prefix, name, before, after)
-  if before == after then return end
-  if before == '' then return list_in(prefix, name, after) end
-  -- What ends loses its last entries: the usual change needs no comparison.
-  if string.sub(before, 1, #after) == after then return unlist(prefix, name, string.sub(before, #after + 1)) end
-  unlist(prefix, name, without(before, after))
-  list_in(prefix, name, without(after, before))
 end
 
 -- Makes a record due at once, with a new stamp. One that waits already keeps its place.

@@ -19,7 +19,7 @@ local function read_steps(prefix, asked)
   local uuid, left = asked[1], tonumber(asked[4])
   local payloads = prefix .. 'payloads:' .. uuid
   local ends = 'journal:' .. uuid .. ';'
-  local places = call('ZRANGEBYLEX', prefix .. 'index', '[' .. asked[2], '(' .. ends, 'LIMIT', 0, asked[3])
+  local places = call('ZRANGEBYLEX', prefix .. INDEX, '[' .. asked[2], '(' .. ends, 'LIMIT', 0, asked[3])
   local steps = {}
   for i, place in ipairs(places) do
     -- journal:<uuid>:<20 digits>:<key>
@@ -42,29 +42,25 @@ end
 local function load_one(load)
   local prefix, records, gates, counters, blobs, steps = load[1], {}, {}, {}, {}, {}
   local gate_is_read = {}
-  for i, name in ipairs(load[2] or {}) do
+  for i, name in ipairs(load[2] or NONE) do
     local stamp = call('HGET', prefix .. STAMPS, name)
-    local found = read_record(prefix .. name)
-    if found then
-      records[i] = {found[1], found[2], found[3] or '', stamp or ''}
-      local flow = load[3] and found[5]
-      if flow and flow ~= '' and not gate_is_read[flow] then
-        gate_is_read[flow] = true
-        local gate = read_record(prefix .. 'gate:' .. flow)
-        if gate then gates[#gates + 1] = {flow, gate[1], gate[2]} end
-      end
-    else
-      records[i] = {'', '', '', stamp or ''}
+    local found = read_record(prefix .. name) or NONE
+    records[i] = {found[1] or '', found[2] or '', found[3] or '', stamp or ''}
+    local flow = load[3] and found[5]
+    if flow and flow ~= '' and not gate_is_read[flow] then
+      gate_is_read[flow] = true
+      local gate = read_record(prefix .. 'gate:' .. flow)
+      if gate then gates[#gates + 1] = {flow, gate[1], gate[2]} end
     end
   end
-  for i, counter in ipairs(load[4] or {}) do
+  for i, counter in ipairs(load[4] or NONE) do
     counters[i] = call('HGET', prefix .. counter[1], counter[2]) or '0'
   end
-  for i, blob in ipairs(load[5] or {}) do
+  for i, blob in ipairs(load[5] or NONE) do
     local found = call('HMGET', prefix .. blob[1], blob[2], blob[2] .. '_type')
     blobs[i] = found[1] and {found[1], found[2] or ''} or {}
   end
-  for i, asked in ipairs(load[6] or {}) do steps[i] = read_steps(prefix, asked) end
+  for i, asked in ipairs(load[6] or NONE) do steps[i] = read_steps(prefix, asked) end
   return {records, gates, counters, blobs, steps}
 end
 

@@ -1,10 +1,66 @@
 -- read: any reading commands, all at one moment.
 --
 -- ask[4]: commands, each with its arguments        answers their replies
+--
+-- Some of them are ours:
+--   HEADS index first end       the first member of each list between two names
+--   FIRSTS queue span           the score of the first of each priority, which is worth such a span of scores
+--   LINES record first most     {how many lines of history were ever told, line …} from the first, or the oldest that is kept
+--   AUDIT record prefix name    {version, body, claim, expires, due, score in its queue, how that is registered}
+-- The first two skip from one to the next, however long it is.
+
+local ours = {}
+
+function ours.HEADS(_, key, first, last)
+  local found = {}
+  local member = call('ZRANGEBYLEX', key, first, last, 'LIMIT', 0, 1)[1]
+  while member do
+    found[#found + 1] = member
+    -- "!" comes right after the space that ends the name of a list.
+    first = '(' .. string.match(member, '^%S+') .. '!'
+    member = call('ZRANGEBYLEX', key, first, last, 'LIMIT', 0, 1)[1]
+  end
+  return found
+end
+
+-- Priorities of a queue that are looked at; more in one queue are not expected.
+local PRIORITIES_MAX = 64
+
+function ours.FIRSTS(_, key, span)
+  local found, from = {}, '-inf'
+  while #found < PRIORITIES_MAX do
+    local first = call('ZRANGE', key, from, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+    if not first then break end
+    found[#found + 1] = first
+    from = integer((math.floor(first / span) + 1) * span)
+  end
+  return found
+end
+
+function ours.LINES(_, key, first, most)
+  local told = tonumber(call('HGET', key, 'lines') or 0)
+  first = math.max(first, told - HISTORY_LINES_MAX + 1)
+  local fields = {}
+  for number = first, math.min(first + most - 1, told) do fields[#fields + 1] = FIELDS_OF_HISTORY .. integer(number) end
+  local lines = #fields > 0 and call('HMGET', key, unpack(fields)) or {}
+  return {told, unpack(lines)}
+end
+
+function ours.AUDIT(_, key, prefix, name)
+  local found = call('HMGET', key, 'version', 'body', 'claim', 'expires', 'place')
+  local set = string.match(found[5] or '', '^(queue:.*:%x+%.%x+) ')
+  found[5] = call('ZSCORE', prefix .. DUE, name)
+  found[6] = set and call('ZSCORE', prefix .. set, name)
+  found[7] = set and call('ZRANGEBYLEX', prefix .. QUEUES, registration_range(set))[1]
+  return found
+end
 
 offer('read', function(ask)
   local answers = {}
-  for i, command in ipairs(ask[4]) do answers[i] = call(unpack(command)) end
+  for i, command in ipairs(ask[4]) do
+    local run = ours[command[1]] or call
+    answers[i] = run(unpack(command))
+  end
   return answers
 end, {'no-writes'})
 

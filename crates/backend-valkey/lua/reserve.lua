@@ -72,11 +72,6 @@ local function open_sources(sources, wanted)
   return opened, heap
 end
 
-local function earlier(left, right)
-  if right and right < left then return right end
-  return left
-end
-
 -- Stamps one execution; answers its task, or nil when its record cannot be seen or would be too much.
 local function stamp(ask, prefix, name, claimant, bytes_left)
   local key = prefix .. name
@@ -96,7 +91,7 @@ local function stamp(ask, prefix, name, claimant, bytes_left)
   local leased = ask[5] and free == '1' and (flow == '' or ask[7][gate_state])
   local expires_at = at + (leased and claimant[2] or claimant[3])
   local due = expires_at
-  if cap == 'now' then due = at elseif cap ~= '-' then due = earlier(due, tonumber(cap)) end
+  if cap == 'now' then due = at elseif cap ~= '-' then due = math.min(due, tonumber(cap)) end
   local due_text = integer(due)
   local version = integer(string.match(found[1], '^%d+') + 1) .. '-' .. ask[4]
   local behind = gate_state == '' and '-' or gate_state

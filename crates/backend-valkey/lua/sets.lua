@@ -2,7 +2,6 @@
 -- somebody has to look at the set before: a batch of submissions costs one ZADD per set, not one per execution.
 
 local pending = {}
-local emptied = {}
 local depth_moved = {}
 
 local VALUES_MAX = 1000
@@ -45,11 +44,6 @@ local function is_empty(key)
   return call('EXISTS', key) == 0
 end
 
--- Asks `forget` to forget a set when the call is done, if it is empty then.
-local function forget_if_empty(prefix, set, forget)
-  emptied[prefix .. set] = {prefix, set, forget}
-end
-
 local function inner(map, key)
   local found = map[key]
   if not found then
@@ -59,7 +53,7 @@ local function inner(map, key)
   return found
 end
 
--- Counts executions by lane and state.
+-- Counts executions by state. lane: "<namespace>/<lane>"
 local function count_depth(prefix, lane, before, after)
   if before == after then return end
   local moved = inner(inner(depth_moved, prefix), lane)
@@ -67,22 +61,18 @@ local function count_depth(prefix, lane, before, after)
   moved[after] = (moved[after] or 0) + 1
 end
 
-local function settle_emptied(prefix, set, forget)
-  if is_empty(prefix .. set) then forget(prefix, set) end
-end
-
 local function settle_depth(prefix, lanes)
-  for lane, moved in pairs(lanes) do
+  for name, moved in pairs(lanes) do
+    local namespace, lane = string.match(name, '^([^/]*)/(.*)$')
     for state, by in pairs(moved) do
-      if by ~= 0 and state ~= '' then call('HINCRBY', prefix .. DEPTH, lane .. ' ' .. state, by) end
+      if by ~= 0 and state ~= '' then call('HINCRBY', prefix .. DEPTH .. namespace, lane .. ' ' .. state, by) end
     end
   end
 end
 
 -- Writes everything that still waits.
 local function settle_sets()
-  for key, it in pairs(emptied) do finish_with(key, settle_emptied, it[1], it[2], it[3]) end
   for key in pairs(pending) do finish_with(key, settle_set, key) end
   for prefix, lanes in pairs(depth_moved) do finish_with(prefix, settle_depth, prefix, lanes) end
-  pending, emptied, depth_moved = {}, {}, {}
+  pending, depth_moved = {}, {}
 end

@@ -2,8 +2,7 @@
 -- read_settings: the same for reading ones alone, which are answered even when the server's memory is full.
 --
 -- ask[4]: operations
---   {'get', name} | {'list', first, last, how many} | {'put', name, expected, value, time to live or false}
---   | {'delete', name, expected}
+--   {'get', name} | {'list', first, last, how many} | {'put', name, expected, value or false, time to live or false}
 --   first, last: ends of a range of names, as ZRANGE … BYLEX takes them
 --   expected: 'anything' | 'absent' | a revision
 -- answers, one each: {'found', setting} | {'absent'} | {'page', setting, …} | {'conflict', setting or nothing}
@@ -105,8 +104,8 @@ local function run_setting(op)
   local found = known[name]
   if op[1] == 'get' then return found and {'found', found} or {'absent'} end
   if not is_expected(found, op[3]) then return {'conflict', found or nil} end
-  if found or op[1] == 'put' then hint('k ' .. name) end
-  if op[1] == 'put' then
+  if found or op[4] then hint('k ' .. name) end
+  if op[4] then
     known[name] = put_setting(name, op[4], op[5])
     return {'found', known[name]}
   end
@@ -119,7 +118,7 @@ local function run_settings(ask)
   local answers, names, puts = {}, {}, 0
   for _, op in ipairs(ask[4] or {}) do
     if op[1] ~= 'list' then names[#names + 1] = op[2] end
-    if op[1] == 'put' then puts = puts + 1 end
+    if op[1] == 'put' and op[4] then puts = puts + 1 end
   end
   known = {}
   learn_settings(names)

@@ -76,6 +76,7 @@ local function settle_feeds()
 end
 
 finish = function()
+  settle_queues()
   settle_sets()
   settle_feeds()
 end

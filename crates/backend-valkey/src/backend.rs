@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use ff_backend::hint::HintStream;
+use ff_backend::ledger::LedgerReply;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Result};
+use ff_core::ledger::LedgerCall;
 use ff_core::partition::Partition;
 use ff_core::time::{Duration, Timestamp};
 
@@ -59,9 +59,15 @@ impl Shared {
     pub(crate) async fn ping(&self) -> Result<Timestamp> {
         let mut ask = self.ask(1);
         ask.list(0);
-        let reply = self.call(Function::Read, Partition::flow(0), ask).await?;
-        self.was_told(reply.now);
-        Ok(reply.now)
+        Ok(self.call(Function::READ, Partition::flow(0), ask).await?.now)
+    }
+
+    /// The store's time, without asking for it if it is known.
+    pub(crate) async fn known_now(&self) -> Result<Timestamp> {
+        match self.estimated_now() {
+            Some(now) => Ok(now),
+            None => self.ping().await,
+        }
     }
 }
 
@@ -87,12 +93,8 @@ impl Backend for ValkeyBackend {
         self.shared.list(query).await
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        self.shared.budget(calls).await
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.shared.quota(calls).await
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        self.shared.ledger(calls).await
     }
 
     async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {

@@ -6,7 +6,6 @@ use ff_backend::Error;
 use ff_backend::queues::Moment;
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_core::partition::{Family, Partition};
-use futures::future::join_all;
 use redis::Value;
 
 use self::pack::{Packed, Queues};
@@ -24,28 +23,19 @@ const CALL_MAX: usize = 64;
 
 type Answer = Result<Committed, CommitError>;
 
-/// A transaction and where in the batch it stands.
-type Numbered = (usize, Transaction);
-
 impl Shared {
     /// Commits each transaction or leaves no trace of it.
     pub(crate) async fn commit(&self, batch: Vec<Transaction>) -> Vec<Answer> {
-        let mut answers: Vec<Option<Answer>> = batch.iter().map(|_| None).collect();
-        let mut asked = Vec::new();
-        for (number, transaction) in batch.into_iter().enumerate() {
-            match self.check(&transaction) {
-                Ok(()) => asked.push((transaction.partition, (number, transaction))),
-                Err(refusal) => answers[number] = Some(Err(refusal)),
-            }
-        }
-        let groups = self.groups(asked, CALL_MAX).into_iter();
-        let calls = groups.map(|group| self.commit_group(group));
-        for (number, answer) in join_all(calls).await.into_iter().flatten() {
-            answers[number] = Some(answer);
-        }
-        let missing = || Err(CommitError::Store(corrupt("a transaction was not answered")));
-        let answers = answers.into_iter();
-        answers.map(|answer| answer.unwrap_or_else(missing)).collect()
+        let checked: Vec<_> = batch.iter().map(|transaction| self.check(transaction)).collect();
+        let asked = batch.into_iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
+        let asked = asked.map(|(transaction, _)| (transaction.partition, transaction));
+        let answers = self.in_groups(asked, CALL_MAX, |group| self.commit_group(group)).await;
+        let mut answers = answers.into_iter();
+        let answer = |checked: Result<(), CommitError>| {
+            checked?;
+            answers.next().expect("each one is answered")?
+        };
+        checked.into_iter().map(answer).collect()
     }
 
     fn check(&self, transaction: &Transaction) -> Result<(), CommitError> {
@@ -56,42 +46,22 @@ impl Shared {
         Ok(())
     }
 
-    async fn commit_group(&self, group: Vec<(Partition, Numbered)>) -> Vec<(usize, Answer)> {
+    async fn commit_group(&self, group: Vec<(Partition, Transaction)>) -> ff_backend::Result<Vec<Answer>> {
         let (mut packed, mut queues) = (Vec::with_capacity(group.len()), Queues::default());
         let mut transactions = Pack::default();
-        for (_, (_, transaction)) in &group {
+        for (_, transaction) in &group {
             packed.push(Packed::write(transaction, &mut transactions, &mut queues));
         }
         let mut ask = self.ask(2);
         ask.list(group.len()).append(transactions);
         queues.write(&mut ask);
-        let answers = match self.call(Function::Commit, group[0].0, ask).await {
-            Ok(reply) => self.committed_all(&group, &packed, &queues, reply),
-            Err(error) => Err(error),
-        };
-        let numbers = group.iter().map(|(_, (number, _))| *number);
-        match answers {
-            Ok(answers) => numbers.zip(answers).collect(),
-            Err(error) => numbers
-                .map(|number| (number, Err(CommitError::Store(error.clone()))))
-                .collect(),
-        }
-    }
-
-    fn committed_all(
-        &self,
-        group: &[(Partition, Numbered)],
-        packed: &[Packed],
-        queues: &Queues,
-        mut reply: Reply,
-    ) -> ff_backend::Result<Vec<Answer>> {
-        self.was_told(reply.now);
-        let answers = list(std::mem::replace(&mut reply.answer, Value::Nil))?;
+        let mut reply = self.call(Function::COMMIT, group[0].0, ask).await?;
+        let answers = std::mem::take(&mut reply.answer);
         let each = group.iter().zip(packed).zip(answers);
-        let each = each.map(|(((_, (_, transaction)), packed), answer)| {
-            let committed = committed(transaction, answer, &reply)?;
-            self.remember_queues(transaction.partition, packed, queues, committed.1);
-            Ok(committed.0)
+        let each = each.map(|(((partition, transaction), packed), answer)| {
+            let (committed, seen) = committed(transaction, answer, &reply)?;
+            self.remember_queues(*partition, &packed, &queues, seen);
+            Ok(committed)
         });
         Ok(each.collect())
     }
@@ -116,10 +86,7 @@ fn committed(transaction: &Transaction, answer: Value, reply: &Reply) -> Result<
     let mut next = || values.next().ok_or_else(|| corrupt("an answer is too short"));
     match text(next()?)? {
         "ok" => {
-            let moment = Moment {
-                generation: reply.generation.0,
-                changes: number(next()?)?,
-            };
+            let moment = reply.moment(number(next()?)?);
             let moved = transaction.increments.iter();
             let counters = moved.map(|(key, _)| Ok((*key, number(next()?)?)));
             let counters = counters.collect::<ff_backend::Result<_>>()?;

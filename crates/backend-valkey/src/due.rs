@@ -3,14 +3,15 @@
 use ff_backend::Result;
 use ff_backend::codec::key::record_key;
 use ff_backend::due::{Due, DueItem, DueKey, DuePage};
+use ff_core::ledger::AccountKey;
 use ff_core::partition::{Family, Partition};
 use ff_core::time::{Timestamp, earliest};
-use futures::future::try_join_all;
 use redis::Value;
 
 use crate::error::corrupt;
 use crate::keys::prefix;
 use crate::library::Function;
+use crate::pack::count;
 use crate::reply::{list, moment, text, values};
 use crate::shared::{Shared, locked};
 use crate::watch::Marks;
@@ -41,21 +42,15 @@ impl Shared {
         partitions.dedup();
         let marks = self.marks(partitions.len()).await;
         let mut next = self.leave_out_idle(&mut partitions, marks.as_ref());
-        let asked = partitions.into_iter().map(|partition| (partition, ())).collect();
-        let groups = self.groups(asked, CALL_MAX).into_iter();
-        let calls = groups.map(|group| self.due_group(group, ask.limit));
-        let agendas: Vec<Agenda> = try_join_all(calls).await?.into_iter().flatten().collect();
+        let asked = partitions.into_iter().map(|partition| (partition, ()));
+        let agendas = self.in_groups(asked, CALL_MAX, |group| self.due_group(group, ask.limit));
+        let agendas: Vec<Agenda> = agendas.await.into_iter().collect::<Result<_>>()?;
         for agenda in &agendas {
             locked(&self.agendas).saw(agenda.partition, marks.as_ref(), agenda.first());
         }
-        let now = match agendas
-            .iter()
-            .map(|agenda| agenda.now)
-            .min()
-            .or_else(|| self.estimated_now())
-        {
+        let now = match agendas.iter().map(|agenda| agenda.now).min() {
             Some(now) => now,
-            None => self.ping().await?,
+            None => self.known_now().await?,
         };
         next = earliest([next, earliest(agendas.iter().map(|agenda| agenda.next))]);
         let found = agendas.into_iter().flat_map(|agenda| agenda.items);
@@ -78,13 +73,10 @@ impl Shared {
 
     async fn due_group(&self, group: Vec<(Partition, ())>, limit: usize) -> Result<Vec<Agenda>> {
         let mut ask = self.ask(2);
-        ask.number(i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX));
-        ask.each(group.iter(), |ask, (partition, ())| {
-            ask.text(prefix(*partition));
-        });
-        let reply = self.call(Function::Due, group[0].0, ask).await?;
-        self.was_told(reply.now);
-        let answers = group.into_iter().zip(list(reply.answer)?);
+        ask.number(count(limit.saturating_add(1)))
+            .texts(group.iter().map(|(partition, ())| prefix(*partition)));
+        let reply = self.call(Function::DUE, group[0].0, ask).await?;
+        let answers = group.into_iter().zip(reply.answer);
         answers
             .map(|((partition, ()), answer)| agenda(partition, answer, reply.now))
             .collect()
@@ -116,7 +108,7 @@ fn due_key(partition: Partition, name: &str) -> Result<DueKey> {
     let id = || name.split_once(':').map_or(name, |(_, id)| id);
     Ok(match partition.family {
         Family::Flow => DueKey::Record(record_key(partition, name)?),
-        Family::Budget => DueKey::Budget(id().parse().map_err(corrupt)?),
-        Family::Quota => DueKey::Quota(id().parse().map_err(corrupt)?),
+        Family::Budget => DueKey::Account(AccountKey::Budget(id().parse().map_err(corrupt)?)),
+        Family::Quota => DueKey::Account(AccountKey::Quota(id().parse().map_err(corrupt)?)),
     })
 }

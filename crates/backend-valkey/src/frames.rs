@@ -6,16 +6,15 @@ use ff_core::frame::{Frame, FrameId};
 use ff_core::machine::decided::ClosedReason;
 use ff_core::name::FrameType;
 use ff_core::partition::Partition;
-use ff_core::time::{Duration, Timestamp};
-use futures::future::join_all;
+use ff_core::time::Timestamp;
 use redis::Value;
 
 use crate::error::corrupt;
 use crate::keys::prefix;
 use crate::library::Function;
 use crate::load::payload;
-use crate::pack::Pack;
-use crate::reply::{bytes, list, number, optional_text, text, values};
+use crate::pack::{Pack, count};
+use crate::reply::{bytes, exactly, list, number, optional_number, text, values};
 use crate::shared::Shared;
 
 /// Frames in one call at most: the server does nothing else meanwhile.
@@ -26,40 +25,19 @@ type Answer = std::result::Result<Appended, AppendError>;
 impl Shared {
     /// Appends frames, each for itself.
     pub(crate) async fn append(&self, batch: Vec<Append>) -> Vec<Answer> {
-        let mut answers: Vec<Option<Answer>> = batch.iter().map(|_| None).collect();
-        let asked = batch.into_iter().enumerate();
-        let asked = asked.map(|(number, append)| (append.execution_id.partition(), (number, append)));
-        let calls = self
-            .groups(asked.collect(), CALL_MAX)
+        let asked = batch
             .into_iter()
-            .map(|group| self.append_group(group));
-        for (number, answer) in join_all(calls).await.into_iter().flatten() {
-            answers[number] = Some(answer);
-        }
-        let missing = || Err(AppendError::Store(corrupt("a frame was not answered")));
-        answers
-            .into_iter()
-            .map(|answer| answer.unwrap_or_else(missing))
-            .collect()
+            .map(|append| (append.execution_id.partition(), append));
+        let answers = self.in_groups(asked, CALL_MAX, |group| self.append_group(group)).await;
+        answers.into_iter().map(|answer| answer?).collect()
     }
 
-    async fn append_group(&self, group: Vec<(Partition, (usize, Append))>) -> Vec<(usize, Answer)> {
+    async fn append_group(&self, group: Vec<(Partition, Append)>) -> Result<Vec<Answer>> {
         let mut ask = self.ask(1);
-        ask.each(group.iter(), |ask, (_, (_, append))| pack_append(ask, append));
-        let reply = self.call(Function::Append, group[0].0, ask).await;
-        let numbers = group.into_iter().map(|(_, (number, _))| number);
-        match reply.and_then(|reply| Ok((list(reply.answer)?, reply.now))) {
-            Err(error) => numbers
-                .map(|number| (number, Err(AppendError::Store(error.clone()))))
-                .collect(),
-            Ok((answers, now)) => {
-                self.was_told(now);
-                numbers
-                    .zip(answers)
-                    .map(|(number, answer)| (number, appended(answer, now)))
-                    .collect()
-            }
-        }
+        ask.each(group.iter(), |ask, (_, append)| pack_append(ask, append));
+        let reply = self.call(Function::APPEND, group[0].0, ask).await?;
+        let answers = reply.answer.into_iter();
+        Ok(answers.map(|answer| appended(answer, reply.now)).collect())
     }
 
     /// Reads frames, the summary and the end of a stream.
@@ -69,10 +47,9 @@ impl Shared {
         ask.text(prefix(partition))
             .text(format!("{}:{}", range.execution_id.uuid(), range.attempt_index));
         ask.text(range.from.to_string()).text(range.to.to_string());
-        ask.number(i64::try_from(range.limit).unwrap_or(i64::MAX).min(i64::from(u32::MAX)));
-        let reply = self.call(Function::Frames, partition, ask).await?;
-        self.was_told(reply.now);
-        let [frames, summary, revision, closed_at, closed_reason] = values(reply.answer)?;
+        ask.number(count(range.limit.min(u32::MAX as usize)));
+        let reply = self.call(Function::FRAMES, partition, ask).await?;
+        let [frames, summary, revision, closed_at, closed_reason] = exactly(reply.answer)?;
         let summary = match revision {
             Value::Nil => None,
             revision => Some((bytes(summary)?, number(&revision)?)),
@@ -95,11 +72,11 @@ fn pack_append(ask: &mut Pack, append: &Append) {
         .text(fence.lease_id.expose().to_string())
         .text(fence.attempt_id.to_string());
     ask.number(append.keep_frames);
-    millis(ask, append.keep_for);
+    ask.maybe(append.keep_for.map(|span| count(span.as_millis())));
     ask.optional(frame.key.as_ref().map(|key| key.as_str()));
     match &frame.mode {
         Keep::Durable => ask.nothing().nothing().nothing(),
-        Keep::BestEffort { ttl } => millis(ask, Some(*ttl)).nothing().nothing(),
+        Keep::BestEffort { ttl } => ask.number(count(ttl.as_millis())).nothing().nothing(),
         Keep::Summary { document, revision } => ask.nothing().text(document).text(revision.to_string()),
     };
     let fields = [
@@ -116,13 +93,6 @@ fn pack_append(ask: &mut Pack, append: &Append) {
     ask.list(2 * present.len());
     for (name, value) in present {
         ask.text(name).text(value);
-    }
-}
-
-fn millis(ask: &mut Pack, span: Option<Duration>) -> &mut Pack {
-    match span {
-        Some(span) => ask.number(span.as_millis().cast_signed()),
-        None => ask.nothing(),
     }
 }
 
@@ -176,10 +146,9 @@ fn frame(entry: Value) -> Result<Frame> {
 }
 
 fn closed(at: &Value, reason: &Value) -> Result<Option<(Timestamp, ClosedReason)>> {
-    let Some(at) = optional_text(at)? else {
+    let Some(at) = optional_number(at)? else {
         return Ok(None);
     };
-    let at = Timestamp::from_millis(at.parse().map_err(corrupt)?);
     let reason = serde_json::from_value(text(reason)?.into()).map_err(corrupt)?;
-    Ok(Some((at, reason)))
+    Ok(Some((Timestamp::from_millis(at), reason)))
 }

@@ -4,7 +4,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ff_backend::Result;
-use ff_backend::codec::cause;
 use ff_backend::codec::key::execution_id;
 use ff_backend::hint::Hint;
 use ff_backend::queues::Moment;
@@ -85,48 +84,42 @@ impl Shared {
     fn hear(&self, line: &str) -> Result<Hint> {
         let unknown = || corrupt(format!("hint {line:?}"));
         let (kind, rest) = line.split_once(' ').ok_or_else(unknown)?;
-        match kind {
-            "k" => return Ok(Hint::Setting(rest.to_owned())),
-            "c" => return Ok(Hint::Cause(cause::parse(rest)?)),
-            "f" => {
-                return Ok(Hint::Feed {
-                    partition: partition(rest)?,
-                });
-            }
-            _ => {}
-        }
-        let (prefix, rest) = rest.split_once(' ').ok_or_else(unknown)?;
-        let partition = partition(prefix)?;
-        match kind {
+        let (place, about) = rest.split_once(' ').unwrap_or((rest, ""));
+        Ok(match kind {
+            "k" => Hint::Setting(rest.to_owned()),
+            "c" => Hint::Cause(rest.parse().map_err(corrupt)?),
+            "f" => Hint::Feed {
+                partition: partition(place)?,
+            },
             "e" => {
-                let mut parts = rest.splitn(4, ' ');
+                let mut parts = about.splitn(4, ' ');
                 let mut next = || parts.next().ok_or_else(unknown);
                 let generation = next()?.parse().map_err(corrupt)?;
                 let changes = next()?.parse().map_err(corrupt)?;
                 let score = next()?.parse().map_err(corrupt)?;
                 let (set, queue) = QueueName::registered(next()?)?;
-                let name = lane(&queue.namespace, &queue.lane);
+                let (partition, name) = (partition(place)?, lane(&queue.namespace, &queue.lane));
                 let seen = Moment { generation, changes };
                 self.filled_queues()
                     .saw(&name, (partition, set), &queue.signature, score, seen);
-                Ok(Hint::Eligible {
+                Hint::Eligible {
                     partition,
                     namespace: queue.namespace,
                     lane: queue.lane,
-                })
+                }
             }
-            "d" => Ok(Hint::Due {
-                partition,
-                at: Timestamp::from_millis(rest.parse().map_err(corrupt)?),
-            }),
+            "d" => Hint::Due {
+                partition: partition(place)?,
+                at: Timestamp::from_millis(about.parse().map_err(corrupt)?),
+            },
             "s" => {
-                let (uuid, index) = rest.split_once(':').ok_or_else(unknown)?;
-                Ok(Hint::Stream {
-                    execution_id: execution_id(partition, uuid)?,
+                let (uuid, index) = about.split_once(':').ok_or_else(unknown)?;
+                Hint::Stream {
+                    execution_id: execution_id(partition(place)?, uuid)?,
                     attempt_index: index.parse().map_err(corrupt)?,
-                })
+                }
             }
-            _ => Err(unknown()),
-        }
+            _ => return Err(unknown()),
+        })
     }
 }

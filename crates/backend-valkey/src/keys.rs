@@ -10,29 +10,26 @@
 //! | `{fp:N}:due`, `nudged`, `stamps` | sorted sets, hash | what needs attention |
 //! | `{fp:N}:queue:<namespace>/<lane>:<signature>` | sorted set | eligible executions, best first |
 //! | `{fp:N}:queues` | sorted set, by name | the queues that are not empty |
-//! | `{fp:N}:blocked:<cause>`, `causes` | sorted set, set | work that admission refused |
-//! | `{fp:N}:executions`, `open`, `state:<state>`, `tag:<tag>`, `flows` | sorted sets by creation | listings |
-//! | `{fp:N}:index` | sorted set, by name | what belongs to what |
-//! | `{fp:N}:depth` | hash | executions by lane and state |
+//! | `{fp:N}:executions` | sorted set | executions by creation |
+//! | `{fp:N}:index` | sorted set, by name | entries of lists: `<list> <order> <record>`; parts of executions |
+//! | `{fp:N}:depth:<namespace>` | hash | executions by lane and state |
 //! | `{fp:N}:feed` | stream | what happened |
 //! | `{fp:N}:frames:<uuid>:<index>`, `stream:…`, `expiring:…` | stream, hash, sorted set | output of an attempt |
-//! | `{b:M}:budget:<id>`, `budgets`, `due` | hash, sorted sets | a budget; those that are not deleted, by namespace; timers |
-//! | `{b:M}:seen:<id>:<identity>` | text with a time to live | until when a usage report is known |
-//! | `{q:K}:quota:<id>`, `quotas`, `due` | hash, sorted sets | a quota policy, and the same as for budgets |
-//! | `{q:K}:slots:<id>`, `window:<id>`, `released:<id>` | sorted sets | slots, places, grants that were released too early |
+//! | `{b:M}:account:<account>`, `accounts`, `due`; `{q:K}:…` | hash, sorted sets | an account with its numbers; those that are listed, by namespace; timers |
+//! | `{b:M}:holds:<account>`, `places:…`, `refused:…`; `{q:K}:…` | sorted sets | what grants hold, places, grants that were given back too early |
+//! | `{b:M}:drawn:<account>:<identity>`; `{q:K}:…` | text with a time to live | until when a draw is known |
 //! | `{ff}:setting_values`, `settings`, `expiring`, `revision` | hash, sorted sets, number | small shared state |
 //! | `{ff}:partition_counts`, `libraries` | text, sorted set | what the store was created with, libraries by their last use |
 
 use ff_backend::Result;
-use ff_backend::codec::cause;
-use ff_backend::codec::key::{escaped, execution, unescaped};
+use ff_backend::codec::key::{escaped, execution, name, record_key, unescaped};
 use ff_core::digest::Digest;
 use ff_core::id::ExecutionId;
+use ff_core::machine::index::Entry;
 use ff_core::machine::placement::QueueKey;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
-use ff_core::record::{BlobKey, Cause};
-use ff_core::state::PublicState;
+use ff_core::record::{BlobKey, Record, RecordKey};
 
 use crate::error::corrupt;
 
@@ -40,21 +37,14 @@ use crate::error::corrupt;
 pub(crate) const SHARED: &str = "{ff}:";
 /// Executions by creation.
 pub(crate) const EXECUTIONS: &str = "executions";
-/// Executions that have not ended, by creation.
-pub(crate) const OPEN: &str = "open";
-/// Flows by creation.
-pub(crate) const FLOWS: &str = "flows";
-/// What belongs to what, by name.
+/// Entries of lists, and parts of executions by name.
 pub(crate) const INDEX: &str = "index";
 /// Queues that are not empty, by name.
 pub(crate) const QUEUES: &str = "queues";
-
-/// Records by the moment they need attention.
-pub(crate) const DUE: &str = "due";
-/// What holds work back.
-pub(crate) const CAUSES: &str = "causes";
-/// Executions by lane and state.
-pub(crate) const DEPTH: &str = "depth";
+/// Accounts that are listed, by namespace.
+pub(crate) const ACCOUNTS: &str = "accounts";
+/// Executions of a namespace by lane and state.
+pub(crate) const DEPTH: &str = "depth:";
 /// What happened.
 pub(crate) const FEED: &str = "feed";
 /// The hash that counts nudges and lines of the feed.
@@ -73,21 +63,14 @@ pub(crate) fn partition(prefix: &str) -> Result<Partition> {
     tag.parse().map_err(corrupt)
 }
 
-/// The execution of a blob and the field it is kept under.
-pub(crate) fn blob(key: BlobKey) -> (ExecutionId, String) {
+/// The name of the hash that a blob is kept in, and the field.
+pub(crate) fn blob(key: BlobKey) -> (String, String) {
+    let payloads = |id: ExecutionId| format!("payloads:{}", id.uuid());
     match key {
-        BlobKey::Input(id) => (id, "input".to_owned()),
-        BlobKey::Result(id) => (id, "result".to_owned()),
-        BlobKey::Signal(id, signal) => (id, signal.to_string()),
-        BlobKey::Step(id, seq) => (id, format!("step:{seq}")),
-    }
-}
-
-/// The name of the hash a blob is kept in.
-pub(crate) fn blob_owner(key: BlobKey) -> String {
-    match key {
-        BlobKey::Input(id) | BlobKey::Result(id) => execution(id),
-        BlobKey::Signal(id, _) | BlobKey::Step(id, _) => format!("payloads:{}", id.uuid()),
+        BlobKey::Input(id) => (execution(id), "input".to_owned()),
+        BlobKey::Result(id) => (execution(id), "result".to_owned()),
+        BlobKey::Signal(id, signal) => (payloads(id), signal.to_string()),
+        BlobKey::Step(id, seq) => (payloads(id), format!("step:{seq}")),
     }
 }
 
@@ -99,12 +82,6 @@ pub(crate) fn step_place(id: ExecutionId, seq: u64) -> String {
 /// A lane of a namespace: `<namespace>/<lane>`.
 pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {
     format!("{}/{lane}", escaped(namespace))
-}
-
-/// The namespace and lane a text names.
-pub(crate) fn parse_lane(text: &str) -> Result<(Namespace, LaneId)> {
-    let (namespace, lane) = text.split_once('/').ok_or_else(|| corrupt(format!("lane {text:?}")))?;
-    Ok((unescaped(namespace)?, LaneId::parse(lane).map_err(corrupt)?))
 }
 
 /// A queue: its set, and how it is registered.
@@ -150,43 +127,37 @@ impl QueueName {
         let mut parts = registration.splitn(4, ' ');
         let mut next = || parts.next().ok_or_else(unknown);
         let (lane, group, budgets, document) = (next()?, next()?, next()?, next()?);
-        let (namespace, lane_id) = parse_lane(lane)?;
+        let (namespace, own) = lane.split_once('/').ok_or_else(unknown)?;
         let queue = QueueKey {
-            namespace,
-            lane: lane_id,
+            namespace: unescaped(namespace)?,
+            lane: LaneId::parse(own).map_err(corrupt)?,
             signature: serde_json::from_str(document).map_err(corrupt)?,
         };
         Ok((format!("queue:{lane}:{group}.{budgets}"), queue))
     }
+}
 
-    /// What the registration of a set begins with; `None` when the set is no queue.
-    pub(crate) fn registration_of(set: &str) -> Option<String> {
-        let (lane, signature) = set.strip_prefix("queue:")?.rsplit_once(':')?;
-        let (group, budgets) = signature.split_once('.')?;
-        Some(format!("{lane} {group} {budgets} "))
+/// The member of the index for an entry of a record. Neither lists nor the records they hold have white space in their names.
+pub(crate) fn member(entry: &Entry, key: &RecordKey) -> String {
+    format!("{} {} {}", entry.index, entry.order.as_str(), name(key))
+}
+
+/// The member of the index that a part of an execution, or the gate of a flow, is found by besides; steps in the order in which they
+/// were recorded. Other records have none.
+pub(crate) fn own(record: &Record) -> String {
+    match record {
+        Record::Step(step) => format!("{}:{}", step_place(step.execution_id, step.seq), step.key),
+        Record::Attempt(..) | Record::Waitpoint(_) | Record::Signal(_) | Record::Gate(_) => name(&record.key()),
+        _ => String::new(),
     }
 }
 
-/// The set of what a cause blocks.
-pub(crate) fn blocked_by(by: Cause) -> String {
-    format!("blocked:{}", cause::text(by))
-}
-
-/// The set of executions that ended in this way.
-pub(crate) fn in_state(state: PublicState) -> String {
-    format!("state:{}", state.as_str())
-}
-
-/// The set of what carries a tag. Entries are lines and words, so it has no white space.
-pub(crate) fn tag(key: &str, value: &str) -> String {
-    let text = format!("{key}={value}");
-    let mut set = String::from("tag:");
-    for c in text.chars() {
-        match c {
-            '%' => set.push_str("%25"),
-            c if c.is_whitespace() || c.is_control() => set.push_str(&format!("%{:X}", u32::from(c))),
-            c => set.push(c),
-        }
-    }
-    set
+/// The record that a member of the index stands for.
+pub(crate) fn listed(partition: Partition, member: &str) -> Result<RecordKey> {
+    let mut words = member.splitn(4, ':');
+    let name = match (words.next(), words.next(), words.nth(1)) {
+        (Some("journal"), Some(uuid), Some(key)) => format!("step:{uuid}:{key}"),
+        _ => member.rsplit(' ').next().unwrap_or_default().to_owned(),
+    };
+    Ok(record_key(partition, &name)?)
 }

@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-use ff_core::state::PublicState;
 use sha2::{Digest as _, Sha256};
 
 /// The files in the order they build on each other.
@@ -21,9 +20,8 @@ const FILES: &[&str] = &[
     include_str!("../lua/frames.lua"),
     include_str!("../lua/settings.lua"),
     include_str!("../lua/libraries.lua"),
-    include_str!("../lua/limit.lua"),
-    include_str!("../lua/budget.lua"),
-    include_str!("../lua/quota.lua"),
+    include_str!("../lua/account.lua"),
+    include_str!("../lua/ledger.lua"),
 ];
 
 /// What the names of all versions begin with.
@@ -42,7 +40,7 @@ pub(crate) struct Library {
 
 impl Library {
     fn compose(files: &[&str]) -> Self {
-        let body = format!("{}{}", terminal_states(), files.concat());
+        let body = files.concat();
         let digest: String = Sha256::digest(&body)
             .iter()
             .take(6)
@@ -58,72 +56,40 @@ impl Library {
     }
 }
 
-/// The states in which an execution has ended, for Lua.
-fn terminal_states() -> String {
-    let terminal = PublicState::ALL.iter().filter(|state| state.is_terminal());
-    let entries: String = terminal.map(|state| format!("{} = true, ", state.as_str())).collect();
-    format!("local IS_TERMINAL = {{{entries}}}\n")
-}
-
-/// The functions of the library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
-    Commit,
-    Reserve,
-    Load,
-    Due,
-    Read,
-    Changes,
-    Append,
-    Frames,
-    Settings,
-    ReadSettings,
-    Libraries,
-    UseBudgets,
-    ReadBudgets,
-    PutBudget,
-    UseQuotas,
-    ReadQuotas,
-    PutQuota,
+/// A function of the library.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    name: &'static str,
+    /// Whether a lost reply leaves a doubt.
+    pub(crate) writes: bool,
 }
 
 impl Function {
-    /// The name it is called by.
-    pub(crate) fn name(self) -> String {
-        let name = match self {
-            Function::Commit => "commit",
-            Function::Reserve => "reserve",
-            Function::Load => "load",
-            Function::Due => "due",
-            Function::Read => "read",
-            Function::Changes => "changes",
-            Function::Append => "append",
-            Function::Frames => "frames",
-            Function::Settings => "settings",
-            Function::ReadSettings => "read_settings",
-            Function::Libraries => "libraries",
-            Function::UseBudgets => "use_budgets",
-            Function::ReadBudgets => "read_budgets",
-            Function::PutBudget => "put_budget",
-            Function::UseQuotas => "use_quotas",
-            Function::ReadQuotas => "read_quotas",
-            Function::PutQuota => "put_quota",
-        };
-        format!("ff_{name}_{}", LIBRARY.digest)
+    pub(crate) const COMMIT: Self = Self::writing("commit");
+    pub(crate) const RESERVE: Self = Self::writing("reserve");
+    pub(crate) const LOAD: Self = Self::reading("load");
+    pub(crate) const DUE: Self = Self::reading("due");
+    pub(crate) const READ: Self = Self::reading("read");
+    pub(crate) const CHANGES: Self = Self::reading("changes");
+    pub(crate) const APPEND: Self = Self::writing("append");
+    pub(crate) const FRAMES: Self = Self::reading("frames");
+    pub(crate) const SETTINGS: Self = Self::writing("settings");
+    pub(crate) const READ_SETTINGS: Self = Self::reading("read_settings");
+    /// Noting twice that a library is in use does no harm.
+    pub(crate) const LIBRARIES: Self = Self::reading("libraries");
+    pub(crate) const LEDGER: Self = Self::writing("ledger");
+    pub(crate) const READ_LEDGER: Self = Self::reading("read_ledger");
+
+    const fn reading(name: &'static str) -> Self {
+        Self { name, writes: false }
     }
 
-    /// Whether a lost reply leaves a doubt.
-    pub(crate) const fn writes(self) -> bool {
-        matches!(
-            self,
-            Function::Commit
-                | Function::Reserve
-                | Function::Append
-                | Function::Settings
-                | Function::UseBudgets
-                | Function::PutBudget
-                | Function::UseQuotas
-                | Function::PutQuota
-        )
+    const fn writing(name: &'static str) -> Self {
+        Self { name, writes: true }
+    }
+
+    /// The name it is called by.
+    pub(crate) fn name(self) -> String {
+        format!("ff_{}_{}", self.name, LIBRARY.digest)
     }
 }

@@ -10,15 +10,14 @@ use ff_core::name::ContentType;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, Record, RecordKey};
-use futures::future::try_join_all;
 use redis::Value;
 
 use crate::call::Reply;
 use crate::error::corrupt;
-use crate::keys::{blob, blob_owner, prefix, step_place};
+use crate::keys::{blob, prefix, step_place};
 use crate::library::Function;
-use crate::record::{decode, parse_version};
-use crate::reply::{bytes, list, number, optional_text, text, values};
+use crate::record::read_record;
+use crate::reply::{bytes, list, number, optional_number, optional_text, text, values};
 use crate::shared::Shared;
 
 /// Loads in one call at most.
@@ -27,32 +26,24 @@ const CALL_MAX: usize = 64;
 impl Shared {
     /// Each partition as it stands, as far as was asked.
     pub(crate) async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
-        let asked = loads.into_iter().enumerate();
-        let asked = asked.map(|(number, load)| (load.partition, (number, load))).collect();
-        let calls = self
-            .groups(asked, CALL_MAX)
-            .into_iter()
-            .map(|group| self.load_group(group));
-        let mut snapshots: Vec<(usize, Snapshot)> = try_join_all(calls).await?.into_iter().flatten().collect();
-        snapshots.sort_unstable_by_key(|(number, _)| *number);
-        Ok(snapshots.into_iter().map(|(_, snapshot)| snapshot).collect())
+        let asked = loads.into_iter().map(|load| (load.partition, load));
+        let snapshots = self.in_groups(asked, CALL_MAX, |group| self.load_group(group)).await;
+        snapshots.into_iter().collect()
     }
 
-    async fn load_group(&self, group: Vec<(Partition, (usize, Load))>) -> Result<Vec<(usize, Snapshot)>> {
+    async fn load_group(&self, group: Vec<(Partition, Load)>) -> Result<Vec<Snapshot>> {
         let mut ask = self.ask(1);
-        ask.list(group.len());
-        for (partition, (_, load)) in &group {
+        ask.each(group.iter(), |ask, (partition, load)| {
             ask.list(6).text(prefix(*partition));
-            ask.each(load.records.iter(), |ask, key| {
-                ask.text(name(key));
-            });
+            ask.texts(load.records.iter().map(name));
             ask.flag(load.with_gates);
             ask.each(load.counters.iter(), |ask, key| {
                 let (owner, field) = counter::name(*key);
                 ask.list(2).text(owner).text(field);
             });
             ask.each(load.blobs.iter(), |ask, key| {
-                ask.list(2).text(blob_owner(*key)).text(blob(*key).1);
+                let (owner, field) = blob(*key);
+                ask.list(2).text(owner).text(field);
             });
             ask.each(load.steps.iter(), |ask, steps| {
                 let id = steps.execution_id;
@@ -60,13 +51,12 @@ impl Shared {
                 ask.text(step_place(id, steps.from_seq));
                 ask.text(steps.limit.to_string()).text(steps.output_bytes.to_string());
             });
-        }
-        let mut reply = self.call(Function::Load, group[0].0, ask).await?;
-        self.was_told(reply.now);
-        let answers = list(std::mem::replace(&mut reply.answer, Value::Nil))?;
-        let loads = group.into_iter().map(|(_, load)| load).zip(answers);
+        });
+        let mut reply = self.call(Function::LOAD, group[0].0, ask).await?;
+        let answers = std::mem::take(&mut reply.answer);
+        let loads = group.into_iter().zip(answers);
         loads
-            .map(|((number, load), answer)| Ok((number, snapshot(load, answer, &reply)?)))
+            .map(|((_, load), answer)| snapshot(load, answer, &reply))
             .collect()
     }
 }
@@ -77,23 +67,17 @@ fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
     let [records, gates, counters, blobs, steps] = values(answer)?;
     for (key, found) in load.records.into_iter().zip(list(records)?) {
         let [version, body, claim, stamp] = values(found)?;
-        if let Some(stamp) = optional_text(&stamp)? {
-            snapshot
-                .nudges
-                .insert(key.clone(), NudgeStamp(stamp.parse().map_err(corrupt)?));
+        if let Some(stamp) = optional_number(&stamp)? {
+            snapshot.nudges.insert(key.clone(), NudgeStamp(stamp));
         }
-        if let Some(version) = parse_version(text(&version)?)? {
-            let record = decode(&key, &bytes(body)?, text(&claim)?)?;
-            snapshot.records.insert(key, (record, version));
-        }
+        let found = read_record(&key, &version, body, &claim)?;
+        snapshot.records.extend(found.map(|found| (key, found)));
     }
     for gate in list(gates)? {
         let [flow_id, version, body] = values(gate)?;
         let key = RecordKey::Gate(text(&flow_id)?.parse().map_err(corrupt)?);
-        if let Some(version) = parse_version(text(&version)?)? {
-            let record = decode(&key, &bytes(body)?, "")?;
-            snapshot.records.insert(key, (record, version));
-        }
+        let found = read_record(&key, &version, body, &Value::Nil)?;
+        snapshot.records.extend(found.map(|found| (key, found)));
     }
     for (key, value) in load.counters.into_iter().zip(list(counters)?) {
         snapshot.counters.insert(key, number(&value)?);
@@ -115,15 +99,12 @@ fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
 fn add_step(snapshot: &mut Snapshot, id: ExecutionId, found: Value) -> Result<()> {
     let [key, version, body, output, content_type] = values(found)?;
     let key = RecordKey::Step(id, text(&key)?.parse().map_err(corrupt)?);
-    let Some(version) = parse_version(text(&version)?)? else {
-        return Ok(());
-    };
-    let record = decode(&key, &bytes(body)?, "")?;
-    if let (Record::Step(step), true) = (&record, output != Value::Nil) {
+    let found = read_record(&key, &version, body, &Value::Nil)?;
+    if let (Some((Record::Step(step), _)), true) = (&found, output != Value::Nil) {
         let blob = BlobKey::Step(id, step.seq);
         snapshot.blobs.insert(blob, payload(output, &content_type)?);
     }
-    snapshot.records.insert(key, (record, version));
+    snapshot.records.extend(found.map(|found| (key, found)));
     Ok(())
 }
 

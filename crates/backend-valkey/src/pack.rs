@@ -4,7 +4,13 @@
 //! not fit into a double travel as text.
 
 use bytes::Bytes;
+use ff_core::ledger::NUMBER_MAX;
 use rmp::encode::{write_array_len, write_bool, write_sint, write_str_len};
+
+/// A count, a moment or a span as Lua takes it: it tells no larger number from its neighbours.
+pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(NUMBER_MAX).min(NUMBER_MAX)
+}
 
 /// What stands in for an empty list: Lua then makes no table for it.
 const NOTHING: bool = false;
@@ -39,6 +45,14 @@ impl Pack {
         self
     }
 
+    /// Adds a number if there is one.
+    pub(crate) fn maybe(&mut self, number: Option<i64>) -> &mut Self {
+        match number {
+            Some(number) => self.number(number),
+            None => self.nothing(),
+        }
+    }
+
     /// Adds a truth value.
     pub(crate) fn flag(&mut self, flag: bool) -> &mut Self {
         write_bool(&mut self.packed, flag).expect("a vector takes every byte");
@@ -56,6 +70,13 @@ impl Pack {
             Some(text) => self.text(text),
             None => self.nothing(),
         }
+    }
+
+    /// Adds a list of texts.
+    pub(crate) fn texts(&mut self, texts: impl ExactSizeIterator<Item: AsRef<[u8]>>) -> &mut Self {
+        self.each(texts, |pack, text| {
+            pack.text(text);
+        })
     }
 
     /// Adds a list, each item by `add`.
@@ -89,8 +110,7 @@ impl Pack {
     pub(crate) fn large(&mut self, bytes: Bytes) -> &mut Self {
         self.beside.push(bytes);
         // Lua counts from 1, and the packed argument comes first.
-        let number = i64::try_from(self.beside.len() + 1).unwrap_or(i64::MAX);
-        self.number(number)
+        self.number(count(self.beside.len() + 1))
     }
 
     /// Adds what was packed elsewhere. Only one of several may have values beside it.

@@ -52,14 +52,27 @@ pub(crate) fn number<N: TryFrom<i64> + std::str::FromStr>(value: &Value) -> Resu
     found.ok_or_else(|| unexpected("a number", value))
 }
 
+/// A number, if there is one.
+pub(crate) fn optional_number<N: TryFrom<i64> + std::str::FromStr>(value: &Value) -> Result<Option<N>> {
+    match value {
+        Value::Nil => Ok(None),
+        Value::BulkString(bytes) if bytes.is_empty() => Ok(None),
+        value => number(value).map(Some),
+    }
+}
+
 /// A document.
 pub(crate) fn document<T: DeserializeOwned>(text: impl AsRef<[u8]>) -> Result<T> {
     serde_json::from_slice(text.as_ref()).map_err(corrupt)
 }
 
-/// Exactly so many values.
+/// A list of exactly so many values.
 pub(crate) fn values<const N: usize>(value: Value) -> Result<[Value; N]> {
-    let found = list(value)?;
+    exactly(list(value)?)
+}
+
+/// Exactly so many values.
+pub(crate) fn exactly<const N: usize>(found: Vec<Value>) -> Result<[Value; N]> {
     let len = found.len();
     found
         .try_into()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ff_backend::codec::claim::{self, Claim, claimant_text};
 use ff_backend::codec::state;
-use ff_backend::queues::{Moment, SOURCES_MAX, Source};
+use ff_backend::queues::{SOURCES_MAX, Source};
 use ff_backend::reserve::{Reservation, Reserve, Task};
 use ff_backend::{Error, Result};
 use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
@@ -21,9 +21,9 @@ use crate::error::corrupt;
 use crate::keys::{lane, partition, prefix};
 use crate::library::Function;
 use crate::load::payload;
-use crate::pack::Pack;
+use crate::pack::{Pack, count};
 use crate::record::{execution, parse_version};
-use crate::reply::{bytes, list, number, optional_text, score, text, values};
+use crate::reply::{bytes, exactly, list, number, optional_text, score, text, values};
 use crate::shared::Shared;
 
 /// How much later something in these queues may have been created than the best that is left elsewhere and still go first: a call
@@ -38,6 +38,7 @@ const VISIT_PATIENCE: Duration = Duration::from_millis(50);
 const VISIT_TASKS: usize = 64;
 
 /// What was taken so far, and for whom more is wanted.
+#[derive(Default)]
 struct Hand {
     tasks: Vec<Task>,
     claimants: Vec<Claimant>,
@@ -55,19 +56,6 @@ struct Hand {
 }
 
 impl Hand {
-    const fn new(claimants: Vec<Claimant>) -> Self {
-        Self {
-            tasks: Vec::new(),
-            claimants,
-            silent: BTreeSet::new(),
-            failure: None,
-            full: false,
-            looked: false,
-            in_vain: 0,
-            any_unreadable: false,
-        }
-    }
-
     /// Queues that turned out to be empty are forgotten, so visits in vain end. After a failure that may have taken something
     /// nothing more is asked for.
     fn goes_on(&self) -> bool {
@@ -130,13 +118,17 @@ struct LaneSources {
 impl Shared {
     /// Hands out the best eligible executions that a worker can run, as far as this process knows of them.
     pub(crate) async fn reserve(&self, mut ask: Reserve) -> Result<Reservation> {
-        let mut hand = Hand::new(std::mem::take(&mut ask.claimants));
+        let mut hand = Hand {
+            claimants: std::mem::take(&mut ask.claimants),
+            ..Hand::default()
+        };
         if !self.client.is_cluster() && hand.claimants.len() > VISIT_TASKS {
             self.visit_at_once(&ask, &mut hand).await;
         }
         while hand.goes_on() {
             let sources = self.sources(&ask, hand.claimants.len(), &hand.silent);
-            let Some(partition) = first_partition(&sources) else {
+            // On one server it stands for all of them.
+            let Some(partition) = sources.first().map(|lane| lane.sources[0].partition) else {
                 if hand.looked || !hand.is_empty() || !self.look_for_queues().await? {
                     break;
                 }
@@ -161,12 +153,8 @@ impl Shared {
         if let Some(failure) = hand.failure.take_if(|_| hand.tasks.is_empty()) {
             return Err(failure);
         }
-        let now = match self.estimated_now() {
-            Some(now) => now,
-            None => self.ping().await?,
-        };
         Ok(Reservation {
-            now,
+            now: self.known_now().await?,
             cut: hand.is_cut(),
             tasks: hand.tasks,
         })
@@ -242,11 +230,10 @@ impl Shared {
         let mut pack = self.ask(7);
         pack.text(format!("{:016x}", ask.tag.0));
         pack.flag(ask.mode == HandOut::Lease);
-        pack.number(bytes_left as i64);
+        pack.number(count(bytes_left));
         let passing = state::GATES.iter().filter(|state| gate_passes(Some(**state)));
-        pack.each(passing.collect::<Vec<_>>().into_iter(), |pack, state| {
-            pack.text(state::gate_word(*state));
-        });
+        let passing: Vec<&str> = passing.map(|state| state::gate_word(*state)).collect();
+        pack.texts(passing.into_iter());
         pack.each(claimants.iter(), pack_claimant);
         pack.each(sources.iter(), |pack, lane| {
             pack.list(2).each(lane.sources.iter(), |pack, source| {
@@ -256,9 +243,8 @@ impl Shared {
             pack.optional(lane.bound.map(|bound| (bound + OVERTAKEN_MS).to_string()));
         });
         pack.flag(is_first);
-        let partition = sources[0].sources[0].partition;
-        let reply = self.call_within(patience, Function::Reserve, partition, pack).await?;
-        self.was_told(reply.now);
+        let here = prefix(sources[0].sources[0].partition);
+        let reply = self.call_within(patience, Function::RESERVE, &here, pack).await?;
         self.visited(ask, &sources, claimants, reply)
     }
 
@@ -269,7 +255,7 @@ impl Shared {
         claimants: &[Claimant],
         mut reply: Reply,
     ) -> Result<Visit> {
-        let [tasks, heads, full] = values(std::mem::replace(&mut reply.answer, Value::Nil))?;
+        let [tasks, heads, full] = exactly(std::mem::take(&mut reply.answer))?;
         self.settle(sources, list(heads)?, &reply)?;
         let found = list(tasks)?;
         let served = found.len();
@@ -291,10 +277,7 @@ impl Shared {
             let Some(LaneSources { lane, .. }) = sources.iter().find(of_lane) else {
                 continue;
             };
-            let seen = Moment {
-                generation: reply.generation.0,
-                changes: number(&changes)?,
-            };
+            let seen = reply.moment(number(&changes)?);
             let best = optional_text(&best)?.map(|_| score(&best)).transpose()?;
             filled.settled(lane, &key, best, seen);
         }
@@ -302,17 +285,12 @@ impl Shared {
     }
 }
 
-/// The partition that is visited; on one server it stands for all of them.
-fn first_partition(sources: &[LaneSources]) -> Option<Partition> {
-    Some(sources.first()?.sources.first()?.partition)
-}
-
 fn pack_claimant(pack: &mut Pack, claimant: &Claimant) {
     let actor = serde_json::to_string(&Actor::Worker(claimant.instance.clone())).expect("an actor is a document");
     let lease_ttl = claimant.lease_ttl.min(UNCONFIRMED_LEASE_TTL_MAX);
     pack.list(6).text(claimant_text(claimant));
-    pack.number(lease_ttl.as_millis().cast_signed())
-        .number(claimant.grant_ttl.as_millis().cast_signed());
+    pack.number(count(lease_ttl.as_millis()))
+        .number(count(claimant.grant_ttl.as_millis()));
     pack.text(actor)
         .text(claimant.lease_id.expose().to_string())
         .text(claimant.attempt_id.to_string());

@@ -5,11 +5,12 @@ use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
 use ff_core::time::Timestamp;
 use redis::Value;
 
+use crate::call::PATIENCE;
 use crate::error::corrupt;
 use crate::keys::SHARED;
 use crate::library::Function;
-use crate::pack::Pack;
-use crate::reply::{bytes, document, list, number, optional_text, text, values};
+use crate::pack::{Pack, count};
+use crate::reply::{bytes, document, list, number, optional_number, text, values};
 use crate::shared::Shared;
 
 /// Greater than every byte of text.
@@ -20,14 +21,13 @@ impl Shared {
     pub(crate) async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
         let reads = |op: &SettingsOp| matches!(op, SettingsOp::Get { .. } | SettingsOp::List { .. });
         let function = match ops.iter().all(reads) {
-            true => Function::ReadSettings,
-            false => Function::Settings,
+            true => Function::READ_SETTINGS,
+            false => Function::SETTINGS,
         };
         let mut ask = self.ask(1);
         ask.each(ops.iter(), pack_op);
-        let reply = self.call_at(function, SHARED, ask).await?;
-        self.was_told(reply.now);
-        let replies: Vec<SettingsReply> = list(reply.answer)?.into_iter().map(parse).collect::<Result<_>>()?;
+        let reply = self.call_within(PATIENCE, function, SHARED, ask).await?;
+        let replies: Vec<SettingsReply> = reply.answer.into_iter().map(parse).collect::<Result<_>>()?;
         match replies.len() == ops.len() {
             true => Ok(replies),
             false => Err(corrupt("a settings operation was not answered")),
@@ -40,26 +40,20 @@ fn pack_op(ask: &mut Pack, op: &SettingsOp) {
         SettingsOp::Get { key } => ask.list(2).text("get").text(key),
         SettingsOp::List { prefix, after, limit } => {
             let (first, last) = range(prefix, after.as_deref());
-            let limit = i64::try_from(*limit).unwrap_or(i64::MAX).min(i64::from(u32::MAX));
-            ask.list(4).text("list").text(first).text(last).number(limit)
+            ask.list(4).text("list").text(first).text(last).number(count(*limit))
         }
         SettingsOp::Put {
             key,
             value,
             expected,
             ttl,
-        } => {
-            ask.list(5)
-                .text("put")
-                .text(key)
-                .text(expectation(*expected))
-                .text(value.to_string());
-            match ttl {
-                Some(ttl) => ask.number(ttl.as_millis().cast_signed()),
-                None => ask.nothing(),
-            }
-        }
-        SettingsOp::Delete { key, expected } => ask.list(3).text("delete").text(key).text(expectation(*expected)),
+        } => ask
+            .list(5)
+            .text("put")
+            .text(key)
+            .text(expectation(*expected))
+            .optional(value.as_ref().map(ToString::to_string))
+            .maybe(ttl.map(|ttl| count(ttl.as_millis()))),
     };
 }
 
@@ -100,15 +94,11 @@ fn parse(reply: Value) -> Result<SettingsReply> {
 
 fn setting(value: Value) -> Result<Setting> {
     let [key, value, revision, updated_at, expires_at] = values(value)?;
-    let expires_at = optional_text(&expires_at)?
-        .map(str::parse)
-        .transpose()
-        .map_err(corrupt)?;
     Ok(Setting {
         key: text(&key)?.to_owned(),
         value: document(bytes(value)?)?,
         revision: number(&revision)?,
         updated_at: Timestamp::from_millis(number(&updated_at)?),
-        expires_at: expires_at.map(Timestamp::from_millis),
+        expires_at: optional_number(&expires_at)?.map(Timestamp::from_millis),
     })
 }

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ff_backend::hint::Hint;
+use ff_backend::query::Head;
 use ff_backend::queues::FilledQueues;
 use ff_core::partition::PartitionCounts;
-use ff_core::record::Cause;
 use ff_core::time::{Duration, Timestamp};
 use tokio::sync::broadcast;
 
@@ -23,9 +23,9 @@ pub(crate) struct Shared {
     pub(crate) feed_lines_max: u32,
     pub(crate) hints: broadcast::Sender<Hint>,
     filled_queues: Mutex<FilledQueues>,
-    /// The first timer of each partition, the causes that hold work back in it, and whether its queues are known.
+    /// The first timer of each partition, the first that each cause holds back in it, and whether its queues are known.
     pub(crate) agendas: Mutex<Watch<Option<Timestamp>>>,
-    pub(crate) causes: Mutex<Watch<Vec<Cause>>>,
+    pub(crate) blocked: Mutex<Watch<Vec<Head>>>,
     pub(crate) queues: Mutex<Watch<()>>,
     opened_at: Instant,
     /// What the store's functions add to their clock. Only tests move it.
@@ -44,7 +44,7 @@ impl Shared {
             hints: broadcast::Sender::new(4_096),
             filled_queues: Mutex::default(),
             agendas: Mutex::default(),
-            causes: Mutex::default(),
+            blocked: Mutex::default(),
             queues: Mutex::default(),
             opened_at: Instant::now(),
             clock_offset_ms: AtomicI64::new(0),
@@ -56,7 +56,7 @@ impl Shared {
     pub(crate) fn doubt_everything(&self) {
         self.filled_queues().doubt();
         locked(&self.agendas).forget();
-        locked(&self.causes).forget();
+        locked(&self.blocked).forget();
         locked(&self.queues).forget();
     }
 

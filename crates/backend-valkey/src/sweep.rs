@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use ff_backend::Result;
-use ff_backend::queues::Moment;
 use ff_core::partition::{Family, Partition};
-use futures::future::join_all;
 
 use crate::call::PATIENCE;
 use crate::keys::{QUEUES, QueueName, lane, prefix};
@@ -31,9 +29,9 @@ impl Shared {
         let mut partitions: Vec<Partition> = self.counts.all(Family::Flow).collect();
         let marks = self.marks(partitions.len()).await;
         partitions.retain(|partition| locked(&self.queues).unchanged(*partition, marks.as_ref()).is_none());
-        let asked = partitions.into_iter().map(|partition| (partition, ())).collect();
-        let groups = self.groups(asked, CALL_MAX).into_iter();
-        let looks = join_all(groups.map(|group| self.look_into(group, marks.as_ref()))).await;
+        let asked = partitions.into_iter().map(|partition| (partition, ()));
+        let looks = self.in_groups(asked, CALL_MAX, |group| self.look_into(group, marks.as_ref()));
+        let looks = looks.await;
         // Part of a cluster may be failing over; what the rest has must not wait for it.
         if looks.iter().any(Result::is_err) {
             self.filled_queues().doubt();
@@ -44,35 +42,29 @@ impl Shared {
         }
     }
 
-    async fn look_into(&self, group: Vec<(Partition, ())>, marks: Option<&Marks>) -> Result<()> {
+    async fn look_into(&self, group: Vec<(Partition, ())>, marks: Option<&Marks>) -> Result<Vec<()>> {
         let mut ask = self.ask(1);
         ask.each(group.iter(), |ask, (partition, ())| {
-            ask.list(4)
-                .text("ZRANGE")
-                .text(format!("{}{QUEUES}", prefix(*partition)))
-                .text("0")
-                .text("-1");
+            let queues = format!("{}{QUEUES}", prefix(*partition));
+            ask.list(4).text("ZRANGE").text(queues).text("0").text("-1");
         });
         let patience = if self.client.is_cluster() {
             LOOK_PATIENCE
         } else {
             PATIENCE
         };
-        let reply = self.call_within(patience, Function::Read, group[0].0, ask).await?;
-        self.was_told(reply.now);
-        let seen = Moment {
-            generation: reply.generation.0,
-            changes: 0,
-        };
+        let here = prefix(group[0].0);
+        let mut reply = self.call_within(patience, Function::READ, &here, ask).await?;
+        let answers = std::mem::take(&mut reply.answer);
         let mut filled = self.filled_queues();
-        for ((partition, ()), queues) in group.into_iter().zip(list(reply.answer)?) {
+        for ((partition, ()), queues) in group.iter().zip(answers) {
             for registration in list(queues)? {
                 let (set, queue) = QueueName::registered(text(&registration)?)?;
                 let name = lane(&queue.namespace, &queue.lane);
-                filled.saw(&name, (partition, set), &queue.signature, f64::MIN, seen);
+                filled.saw(&name, (*partition, set), &queue.signature, f64::MIN, reply.moment(0));
             }
-            locked(&self.queues).saw(partition, marks, ());
+            locked(&self.queues).saw(*partition, marks, ());
         }
-        Ok(())
+        Ok(vec![(); group.len()])
     }
 }

@@ -8,12 +8,11 @@ use std::time::Duration;
 use ff_backend::{Error, Result};
 use ff_core::partition::Partition;
 
-use crate::call::parse;
 use crate::client::Nodes;
 use crate::error::corrupt;
 use crate::keys::prefix;
 use crate::library::Function;
-use crate::reply::{list, text};
+use crate::reply::text;
 use crate::shared::Shared;
 
 /// How long what was seen is believed at most. Writes by another version of the library are not counted, so everything is
@@ -23,10 +22,6 @@ const BELIEVED_FOR: Duration = Duration::from_secs(600);
 /// From how many partitions on it is worth to ask first which of them were written to.
 const SWEEP_MIN: usize = 8;
 
-/// Stands for how often a partition was written to; another one means that it was written to since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark(u64);
-
 /// The marks of all partitions at one moment.
 pub(crate) struct Marks {
     /// Of a partition that nobody wrote to.
@@ -35,21 +30,17 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    fn of(&self, partition: Partition) -> Mark {
+    /// Stands for how often a partition was written to; another one means that it was written to since.
+    fn of(&self, partition: Partition) -> u64 {
         let count = self.counts.get(&prefix(partition)).copied().unwrap_or(0);
-        Mark(hashed(&(self.untouched, count)))
+        hashed(&(self.untouched, count))
     }
 }
 
 /// What was seen of partitions, each with the mark it had.
+#[derive(Default)]
 pub(crate) struct Watch<T> {
-    seen: HashMap<Partition, (Mark, T)>,
-}
-
-impl<T> Default for Watch<T> {
-    fn default() -> Self {
-        Self { seen: HashMap::new() }
-    }
+    seen: HashMap<Partition, (u64, T)>,
 }
 
 impl<T: Clone> Watch<T> {
@@ -93,13 +84,13 @@ impl Shared {
         let marks = self.ask_for_marks().await?;
         Ok(partitions
             .iter()
-            .map(|partition| (*partition, marks.of(*partition).0))
+            .map(|partition| (*partition, marks.of(*partition)))
             .collect())
     }
 
     async fn ask_for_marks(&self) -> Result<Marks> {
         let mut command = redis::cmd("FCALL_RO");
-        command.arg(Function::Changes.name()).arg(0);
+        command.arg(Function::CHANGES.name()).arg(0);
         self.ask(0).write(&mut command);
         let unavailable = |error: redis::RedisError| Error::Unavailable(error.to_string());
         let replies = self
@@ -109,9 +100,7 @@ impl Shared {
             .map_err(unavailable)?;
         let (mut origins, mut counts) = (Vec::new(), HashMap::new());
         for reply in replies {
-            let reply = parse(reply.map_err(unavailable)?)?;
-            self.was_told(reply.now);
-            let answer = list(reply.answer)?;
+            let answer = self.parse(reply.map_err(unavailable)?)?.answer;
             let (origin, pairs) = answer.split_first().ok_or_else(|| corrupt("no changes were told"))?;
             origins.push(text(origin)?.to_owned());
             for pair in pairs.chunks_exact(2) {

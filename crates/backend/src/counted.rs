@@ -5,18 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use ff_core::time::Timestamp;
 use tokio::sync::watch;
 
-use crate::budget::{BudgetCall, BudgetReply};
 use crate::due::{Due, DuePage};
-use crate::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use crate::hint::HintStream;
+use crate::layer::Layer;
 use crate::load::{Load, Snapshot};
 use crate::query::{Page, Query};
-use crate::quota::{QuotaCall, QuotaReply};
 use crate::reserve::{Reservation, Reserve};
-use crate::settings::{SettingsOp, SettingsReply};
 use crate::transaction::{CommitError, Committed, Transaction};
 use crate::{Backend, Result};
 
@@ -87,7 +83,11 @@ impl Counted {
 }
 
 #[async_trait]
-impl Backend for Counted {
+impl Layer for Counted {
+    fn inner(&self) -> &dyn Backend {
+        self.count()
+    }
+
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
         let snapshots = self.count().load(loads).await;
         self.weigh(&snapshots);
@@ -120,31 +120,7 @@ impl Backend for Counted {
         page
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        self.count().budget(calls).await
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.count().quota(calls).await
-    }
-
-    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
-        self.count().append(batch).await
-    }
-
-    async fn read(&self, range: FrameRange) -> Result<Frames> {
-        self.count().read(range).await
-    }
-
-    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
-        self.count().settings(ops).await
-    }
-
     fn hints(&self) -> HintStream {
         self.store.hints()
-    }
-
-    async fn ping(&self) -> Result<Timestamp> {
-        self.count().ping().await
     }
 }

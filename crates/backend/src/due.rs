@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::id::{BudgetId, QuotaPolicyId};
+use ff_core::ledger::AccountKey;
 use ff_core::partition::Partition;
 use ff_core::record::RecordKey;
 use ff_core::time::{Timestamp, earliest};
@@ -67,8 +67,6 @@ pub struct DueItem {
 pub enum DueKey {
     /// A record of a flow partition: by its timer, or because it was nudged.
     Record(RecordKey),
-    /// A budget whose reset has come.
-    Budget(BudgetId),
-    /// A quota policy whose window moved while work waits for it.
-    Quota(QuotaPolicyId),
+    /// An account that somebody must look at: a reset has come, a limit was passed, or there may be room for work that waits.
+    Account(AccountKey),
 }

@@ -7,7 +7,6 @@
 mod backend;
 mod error;
 
-pub mod budget;
 pub mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -15,15 +14,17 @@ pub mod counted;
 pub mod due;
 pub mod frames;
 pub mod hint;
+pub mod layer;
 pub mod ledger;
+pub mod limits;
 pub mod load;
 pub mod memory;
 pub mod query;
 pub mod queues;
-pub mod quota;
 pub mod reserve;
 pub mod settings;
 pub mod transaction;
+pub mod tries;
 
 pub use backend::Backend;
 pub use error::{Error, Result};

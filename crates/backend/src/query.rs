@@ -1,20 +1,21 @@
 //! Listings: bounded pages with stable cursors.
 
-mod filter;
+mod range;
 
-use ff_core::id::{BudgetId, ExecutionId, FlowId, WaitpointId};
+use ff_core::ledger::{AccountKey, AccountKind};
 use ff_core::limits::PAGE_MAX;
-use ff_core::machine::placement::{Placement, QueueKey, Score};
+use ff_core::machine::index::Entry;
+use ff_core::machine::placement::{QueueKey, Score};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
-use ff_core::record::{Attempt, Cause, Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint};
+use ff_core::record::{Edge, Execution, Flow, HistoryLine, HistorySubject, Record, Signal, Waitpoint};
 use ff_core::state::PublicState;
 use ff_core::time::{Duration, Timestamp};
 use std::collections::BTreeMap;
 
 use crate::transaction::Version;
 
-pub use self::filter::{ExecutionFilter, FlowFilter};
+pub use self::range::{Head, HeadsOf, Range};
 
 /// Asks for one page of a listing.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,41 +43,14 @@ pub struct Cursor(pub String);
 /// What can be listed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Listing {
-    /// Executions, newest first.
-    Executions(ExecutionFilter),
-    /// Flows, newest first.
-    Flows(FlowFilter),
-    /// Members of a flow, by id.
-    Members {
-        /// Of which flow.
-        flow_id: FlowId,
-        /// Only those that have not ended.
-        open_only: bool,
-    },
-    /// Edges out of an execution, by id.
-    EdgesFrom {
-        /// The upstream.
-        upstream: ExecutionId,
-        /// Only applied ones whose upstream has not been taken into account yet.
-        unresolved_only: bool,
-    },
-    /// Edges into an execution, by id.
-    EdgesInto {
-        /// The downstream.
-        downstream: ExecutionId,
-    },
-    /// Ended attempts of an execution that another one followed, by index.
-    Attempts(ExecutionId),
-    /// Waitpoints of an execution, by id.
-    Waitpoints(ExecutionId),
-    /// Signals of an execution, by id.
-    Signals(ExecutionId),
-    /// Signals that arrived at a waitpoint while it was pending, by id.
-    BufferedSignals {
-        /// The execution.
-        execution_id: ExecutionId,
-        /// The waitpoint.
-        waitpoint_id: WaitpointId,
+    /// Records of lists, in their order across the partitions.
+    Range(Range),
+    /// Which lists of a kind have anything in these partitions, by partition and name.
+    Heads {
+        /// Of which kind.
+        of: HeadsOf,
+        /// Where.
+        partitions: Vec<Partition>,
     },
     /// The history of an execution or flow, oldest first.
     History(HistorySubject),
@@ -91,33 +65,15 @@ pub enum Listing {
     ///
     /// It is how whoever waits for hints finds out that one was lost, at a cost that does not depend on how many wait.
     Marks(Vec<Partition>),
-    /// Executions blocked by a cause, best score first across the partitions.
-    Blocked {
-        /// Where.
-        partitions: Vec<Partition>,
-        /// By what.
-        cause: Cause,
-    },
-    /// The causes partitions hold blocked work for, by partition and cause.
-    BlockedCauses(Vec<Partition>),
-    /// Eligible executions whose queue needs this budget, best score first across the partitions.
-    QueuedUnder {
-        /// Where.
-        partitions: Vec<Partition>,
-        /// The budget.
-        budget_id: BudgetId,
-    },
-    /// Leased executions that count against this budget, by id.
-    LeasedUnder {
-        /// Where.
-        partitions: Vec<Partition>,
-        /// The budget.
-        budget_id: BudgetId,
-    },
-    /// Non-empty queues, by partition and queue.
-    Queues(Vec<Partition>),
     /// Lanes of a namespace with their depths, by name.
     Lanes(Namespace),
+    /// Accounts of one kind that a namespace's lists show, by key.
+    Accounts {
+        /// Of which kind.
+        kind: AccountKind,
+        /// The tenant.
+        namespace: Namespace,
+    },
     /// Records of a partition with the index entries the store keeps for them, each once, in an order of the store's own.
     Audit(Partition),
 }
@@ -126,24 +82,13 @@ impl Listing {
     /// What the cursors of this kind of listing begin with, so that one of another kind is told from it. Feeds and marks have none.
     pub const fn cursor_prefix(&self) -> &'static str {
         match self {
-            Listing::Executions(_) => "executions:",
-            Listing::Flows(_) => "flows:",
-            Listing::Members { .. } => "members:",
-            Listing::EdgesFrom { .. } => "edges_from:",
-            Listing::EdgesInto { .. } => "edges_into:",
-            Listing::Attempts(_) => "attempts:",
-            Listing::Waitpoints(_) => "waitpoints:",
-            Listing::Signals(_) => "signals:",
-            Listing::BufferedSignals { .. } => "buffered_signals:",
+            Listing::Range(_) => range::PREFIX,
+            Listing::Heads { .. } => "heads:",
             Listing::History(_) => "history:",
             Listing::Feed(_) => "feed:",
             Listing::Marks(_) => "marks:",
-            Listing::Blocked { .. } => "blocked:",
-            Listing::BlockedCauses(_) => "blocked_causes:",
-            Listing::QueuedUnder { .. } => "queued_under:",
-            Listing::LeasedUnder { .. } => "leased_under:",
-            Listing::Queues(_) => "queues:",
             Listing::Lanes(_) => "lanes:",
+            Listing::Accounts { .. } => "accounts:",
             Listing::Audit(_) => "audit:",
         }
     }
@@ -163,30 +108,20 @@ pub struct Page {
 /// The rows of a page; which kind follows from the listing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rows {
-    /// Of executions, members, blocked, queued and leased executions.
-    Executions(Vec<(Execution, Version)>),
-    /// Of flows.
-    Flows(Vec<(Flow, Version)>),
-    /// Of edges.
-    Edges(Vec<(Edge, Version)>),
-    /// Of attempts.
-    Attempts(Vec<Attempt>),
-    /// Of waitpoints.
-    Waitpoints(Vec<(Waitpoint, Version)>),
-    /// Of signals.
-    Signals(Vec<Signal>),
+    /// Of a range.
+    Records(Vec<(Record, Version)>),
+    /// Of heads.
+    Heads(Vec<Head>),
     /// Of a history.
     History(Vec<HistoryLine>),
     /// Of feeds.
     Feed(Vec<FeedLine>),
     /// Of marks.
     Marks(Vec<(Partition, u64)>),
-    /// Of causes.
-    Causes(Vec<(Partition, Cause)>),
-    /// Of queues.
-    Queues(Vec<QueueHead>),
     /// Of lanes.
     Lanes(Vec<LaneDepth>),
+    /// Of accounts.
+    Accounts(Vec<AccountKey>),
     /// Of an audit.
     Audit(Vec<AuditRow>),
 }
@@ -241,19 +176,6 @@ impl FeedTrim {
 /// A line of a partition's feed with its place.
 pub type FeedLine = (Partition, FeedPosition, HistoryLine);
 
-/// A non-empty queue of a partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueHead {
-    /// Where.
-    pub partition: Partition,
-    /// Which queue.
-    pub queue: QueueKey,
-    /// The best score in it.
-    pub head: Score,
-    /// How many wait in it.
-    pub length: u64,
-}
-
 /// How much of a lane is in which state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneDepth {
@@ -265,15 +187,17 @@ pub struct LaneDepth {
     pub oldest_eligible: Option<Timestamp>,
 }
 
-/// A record with the index entries the store keeps for it. They must equal what [`ff_core::machine::placement`] says.
+/// A record with what the store keeps for it. It must equal what [`ff_core::machine`] says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditRow {
     /// The record.
     pub record: Record,
-    /// The index it is in; `None` for records that are in none.
-    pub placement: Option<Placement>,
+    /// The queue it waits in, and where in it.
+    pub queue: Option<(QueueKey, Score)>,
     /// Its entry in the due index.
     pub due_at: Option<Timestamp>,
+    /// The lists of [`ff_core::machine::index::entries`] that it should stand in and does not.
+    pub missing: Vec<Entry>,
 }
 
 macro_rules! rows {
@@ -294,30 +218,52 @@ macro_rules! rows {
 }
 
 rows! {
-    /// The rows of a page of executions.
-    executions, Executions -> (Execution, Version);
-    /// The rows of a page of flows.
-    flows, Flows -> (Flow, Version);
-    /// The rows of a page of edges.
-    edges, Edges -> (Edge, Version);
-    /// The rows of a page of attempts.
-    attempts, Attempts -> Attempt;
-    /// The rows of a page of waitpoints.
-    waitpoints, Waitpoints -> (Waitpoint, Version);
-    /// The rows of a page of signals.
-    signals, Signals -> Signal;
+    /// The rows of a page of a range.
+    records, Records -> (Record, Version);
+    /// The rows of a page of heads.
+    heads, Heads -> Head;
     /// The rows of a page of history.
     history, History -> HistoryLine;
     /// The rows of a page of feeds.
     feed, Feed -> FeedLine;
     /// The rows of a page of marks.
     marks, Marks -> (Partition, u64);
-    /// The rows of a page of causes.
-    causes, Causes -> (Partition, Cause);
-    /// The rows of a page of queues.
-    queues, Queues -> QueueHead;
     /// The rows of a page of lanes.
     lanes, Lanes -> LaneDepth;
+    /// The rows of a page of accounts.
+    accounts, Accounts -> AccountKey;
     /// The rows of a page of an audit.
     audit, Audit -> AuditRow;
+}
+
+macro_rules! records {
+    ($($(#[$doc:meta])* $name:ident, $variant:ident -> $type:ty;)+) => {
+        impl Page {
+            $(
+                $(#[$doc])*
+                pub fn $name(self) -> Vec<($type, Version)> {
+                    let rows = self.records().into_iter();
+                    let row = |(record, version)| match record {
+                        Record::$variant(record) => (*record, version),
+                        // Left out, it would be hidden from whoever asked the wrong question.
+                        _ => panic!(concat!("this page has other records than ", stringify!($variant))),
+                    };
+                    rows.map(row).collect()
+                }
+            )+
+        }
+    };
+}
+
+records! {
+    /// The rows of a range of executions.
+    executions, Execution -> Execution;
+    /// The rows of a range of flows.
+    flows, Flow -> Flow;
+    /// The rows of a range of edges.
+    edges, Edge -> Edge;
+    /// The rows of a range of waitpoints.
+    waitpoints, Waitpoint -> Waitpoint;
+    /// The rows of a range of signals.
+    signals, Signal -> Signal;
 }

@@ -20,24 +20,29 @@ pub enum SettingsOp {
         /// At most this many.
         limit: usize,
     },
-    /// Writes a setting.
+    /// Writes a setting, or deletes it.
     Put {
         /// Its name.
         key: String,
-        /// Its value.
-        value: Value,
+        /// Its value; `None`: it is to be gone.
+        value: Option<Value>,
         /// What it must be now.
         expected: Expected,
         /// Gone by itself after this long.
         ttl: Option<Duration>,
     },
-    /// Deletes a setting.
-    Delete {
-        /// Its name.
-        key: String,
-        /// What it must be now.
-        expected: Expected,
-    },
+}
+
+impl SettingsOp {
+    /// Deletes a setting that is what it must be.
+    pub const fn delete(key: String, expected: Expected) -> Self {
+        Self::Put {
+            key,
+            value: None,
+            expected,
+            ttl: None,
+        }
+    }
 }
 
 /// What a setting must be for a write to go through.

@@ -2,6 +2,7 @@
 
 use ff_core::id::ExecutionId;
 use ff_core::machine::decided::{Draft, Nudge, StreamEnd, Write};
+use ff_core::machine::index::{Entry, entries};
 use ff_core::machine::placement::{Placement, QueueKey, placement};
 use ff_core::partition::{Family, Partition};
 use ff_core::payload::Payload;
@@ -57,8 +58,8 @@ pub struct Transaction {
     pub guards: Vec<(RecordKey, Option<Version>)>,
     /// Records to write.
     pub puts: Vec<Put>,
-    /// Records to delete, with the version they must have.
-    pub deletes: Vec<(RecordKey, Version)>,
+    /// Records to delete.
+    pub deletes: Vec<Delete>,
     /// Executions whose blobs, history, streams and group counters are deleted.
     pub delete_remains: Vec<ExecutionId>,
     /// Bytes to keep beside executions. Those of an execution that does not exist after the transaction are not kept.
@@ -86,14 +87,90 @@ pub struct Put {
     pub record: Record,
     /// The version it was computed from; `None`: it must not exist.
     pub expected: Option<Version>,
+    /// Where the record of that version is listed: what is not among the entries of the new one is left. The version makes it
+    /// true, so no store has to look.
+    pub listed: Vec<Entry>,
     /// Gone by itself after this long. Only for records that must not exist.
     pub ttl: Option<Duration>,
 }
 
+/// One record to delete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    /// Which one.
+    pub key: RecordKey,
+    /// The version it must have.
+    pub expected: Version,
+    /// Where the record of that version is listed.
+    pub listed: Vec<Entry>,
+}
+
+/// The lists a record leaves and enters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moves {
+    /// It stands there no longer.
+    pub leaves: Vec<Entry>,
+    /// It stands there from now on, and may already.
+    pub enters: Vec<Entry>,
+}
+
 impl Put {
+    /// Creates a record that must not exist.
+    pub const fn create(record: Record) -> Self {
+        Self::unlisted(record, None)
+    }
+
+    /// Replaces this writing of a record.
+    pub fn replace(record: Record, before: (&Record, Version)) -> Self {
+        Self {
+            listed: entries(before.0),
+            ..Self::unlisted(record, Some(before.1))
+        }
+    }
+
+    /// Writes a record over one that is in no list, if there is any.
+    pub const fn unlisted(record: Record, expected: Option<Version>) -> Self {
+        Self {
+            record,
+            expected,
+            listed: Vec::new(),
+            ttl: None,
+        }
+    }
+
     /// The version the record has once the transaction `tag` wrote it.
     pub fn version(&self, tag: Tag) -> Version {
         self.expected.map_or(Version::first(tag), |found| found.next(tag))
+    }
+
+    /// The lists it leaves and enters.
+    pub fn moves(&self) -> Moves {
+        let mut moves = Moves {
+            leaves: self.listed.clone(),
+            enters: entries(&self.record),
+        };
+        moves.leaves.retain(|entry| !moves.enters.contains(entry));
+        moves.enters.retain(|entry| !self.listed.contains(entry));
+        moves
+    }
+}
+
+impl Delete {
+    /// Deletes this writing of a record.
+    pub fn of(before: (&Record, Version)) -> Self {
+        Self {
+            listed: entries(before.0),
+            ..Self::unlisted(before.0.key(), before.1)
+        }
+    }
+
+    /// Deletes a record that is in no list.
+    pub const fn unlisted(key: RecordKey, expected: Version) -> Self {
+        Self {
+            key,
+            expected,
+            listed: Vec::new(),
+        }
     }
 }
 
@@ -199,23 +276,22 @@ impl Transaction {
 
     fn add(&mut self, write: Write, snapshot: &Snapshot) {
         match write {
-            Write::Put(record) => {
+            Write::Put(record) => self.puts.push(match snapshot.records.get(&record.key()) {
+                Some((before, version)) => Put::replace(record, (before, *version)),
+                None => Put::create(record),
+            }),
+            Write::Again(record) => {
                 let expected = snapshot.version(&record.key());
-                self.puts.push(Put {
-                    record,
-                    expected,
-                    ttl: None,
-                });
+                self.puts.push(Put::unlisted(record, expected));
             }
             Write::Create { record, ttl } => self.puts.push(Put {
-                record,
-                expected: None,
                 ttl,
+                ..Put::create(record)
             }),
             Write::Delete(key) => {
-                if let Some(version) = snapshot.version(&key) {
-                    self.deletes.push((key, version));
-                }
+                let before = snapshot.records.get(&key);
+                let delete = before.map(|(before, version)| Delete::of((before, *version)));
+                self.deletes.extend(delete);
             }
             Write::DeleteRemains(execution_id) => self.delete_remains.push(execution_id),
         }
@@ -228,7 +304,7 @@ impl Transaction {
         let puts = self.puts.iter();
         let puts = puts.map(|put| (Role::Put, put.record.key(), put.expected));
         let deletes = self.deletes.iter();
-        let deletes = deletes.map(|(key, expected)| (Role::Delete, key.clone(), Some(*expected)));
+        let deletes = deletes.map(|delete| (Role::Delete, delete.key.clone(), Some(delete.expected)));
         guards.chain(puts).chain(deletes)
     }
 
@@ -256,7 +332,7 @@ impl Transaction {
             return malformed("not a flow partition");
         }
         let puts = self.puts.iter().map(|put| put.record.key());
-        let deletes = self.deletes.iter().map(|(key, _)| key.clone());
+        let deletes = self.deletes.iter().map(|delete| delete.key.clone());
         let mut written: Vec<RecordKey> = puts.chain(deletes).collect();
         if written
             .iter()

@@ -1,6 +1,7 @@
 //! What a caller is told when the store does not answer as asked. Addresses, SQL and Lua stay in the log.
 
 use ff_backend::Error;
+use ff_backend::limits::Failed;
 use ff_core::error::{Code, Rejection};
 
 /// The refusal for a call to the store that failed.
@@ -21,6 +22,14 @@ pub(crate) fn refusal(error: &Error) -> Rejection {
         Error::CursorExpired { .. } => {
             Code::CursorExpired.because("the events after this cursor are no longer kept; start from the oldest")
         }
+    }
+}
+
+/// The refusal for a call about a budget or quota policy that came to nothing.
+pub(crate) fn refused(failed: Failed) -> Rejection {
+    match failed {
+        Failed::Refused(refusal) => refusal,
+        Failed::Store(error) => refusal(&error),
     }
 }
 

@@ -4,7 +4,6 @@
 //! Every call that a holder may make says here what it is about. A lease that is shown counts, whatever the role is.
 
 use ff_backend::load::Load;
-use ff_backend::query::Listing;
 use ff_core::caller::Caller;
 use ff_core::command::flow::{SetEdgeGroupPolicy, StageDependencyEdge};
 use ff_core::command::lease::Holder;
@@ -17,6 +16,7 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Operation, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
+use ff_core::machine::index::Index;
 use ff_core::machine::{Decided, lease};
 use ff_core::record::{Edge, RecordKey};
 use ff_core::view::GetResult;
@@ -115,7 +115,9 @@ async fn depends_on(engine: &Engine, downstream: ExecutionId, upstream: Executio
     if engine.store().load(load).await?.edge(&derived).is_some() {
         return Ok(true);
     }
-    let mut pages = engine.store().pages(Listing::EdgesInto { downstream }, PAGE_MAX);
+    let mut pages = engine
+        .store()
+        .pages(engine.range(Index::EdgesInto(downstream)), PAGE_MAX);
     while let Some(page) = pages.next().await? {
         if page.edges().iter().any(|(edge, _)| edge.upstream == upstream) {
             return Ok(true);

@@ -36,6 +36,7 @@ mod host;
 mod journal;
 mod lease_cache;
 mod lifecycle;
+mod lists;
 mod locked;
 mod lost_hints;
 pub mod metrics;

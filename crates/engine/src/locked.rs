@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ff_backend::load::{Load, Snapshot};
+use ff_backend::tries::Patience;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::record::RecordKey;
 
 use crate::engine::Engine;
-use crate::mint;
 use crate::record_locks::RecordLock;
 
 /// Conflicts in a row before the caller is told to try again later.
@@ -132,8 +132,6 @@ impl Locked<'_> {
 
     async fn pause(&self, tries: u32) {
         let longest = Duration::from_millis(1 << tries.min(8)).min(PAUSE_MAX);
-        let host = self.engine.host();
-        let jitter = mint::dice(host) % (u64::try_from(longest.as_micros()).unwrap_or(u64::MAX) + 1);
-        host.sleep(Duration::from_micros(jitter)).await;
+        self.engine.store().pause(longest).await;
     }
 }

@@ -219,7 +219,7 @@ fn forget_cached(engine: &Engine, key: &RecordKey) {
 /// whoever repeats it finds nothing left to do.
 fn witness(transaction: &Transaction) -> RecordKey {
     let put = transaction.puts.first().map(|put| put.record.key());
-    let deleted = || transaction.deletes.first().map(|(key, _)| key.clone());
+    let deleted = || transaction.deletes.first().map(|delete| delete.key.clone());
     let cleared = || transaction.clear_nudges.first().map(|(key, _)| key.clone());
     put.or_else(deleted)
         .or_else(cleared)

@@ -1,5 +1,7 @@
 //! Flows: creating, joining, reading, deleting.
 
+use std::collections::BTreeSet;
+
 use ff_core::command::claim::Task;
 use ff_core::command::flow::{AddExecution, CreateFlow, CreateFlowWith, FlowCreated, Joined, Opened};
 use ff_core::command::lease::Holder;
@@ -391,13 +393,16 @@ pub(crate) async fn members_are_listed_in_pages(harness: &dyn Harness) {
     loop {
         let page = PageRequest { cursor, limit: Some(2) };
         let page = scene.fabric.list_members(On::new(graph.flow_id, page)).await.unwrap();
-        seen.extend(page.items.iter().map(|view| view.execution_id));
+        seen.extend(page.items.iter().map(|view| (view.created_at, view.execution_id)));
         cursor = page.next;
         if cursor.is_none() {
             break;
         }
     }
-    let mut expected: Vec<_> = graph.members.values().copied().collect();
-    expected.sort();
-    assert_eq!(seen, expected, "by id, each once");
+    assert!(
+        seen.is_sorted_by(|left, right| left > right),
+        "the newest first, each once"
+    );
+    let seen: BTreeSet<_> = seen.into_iter().map(|(_, id)| id).collect();
+    assert_eq!(seen, graph.members.values().copied().collect());
 }

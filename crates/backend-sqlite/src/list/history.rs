@@ -1,18 +1,20 @@
-//! Histories, oldest line first: chunks of older lines, then those that stand on the record.
+//! Histories, oldest line first: chunks of lines, then those that stand on the row of an execution.
 
 use std::borrow::Cow;
 
 use ff_backend::codec::cursor::Cut;
-use ff_backend::codec::line;
+use ff_backend::codec::{key, line};
 use ff_backend::query::Rows;
+use ff_core::id::ExecutionId;
 use ff_core::limits::HISTORY_LINES_MAX;
+use ff_core::name::Namespace;
 use ff_core::record::{AboutLines, HistorySubject};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::Row;
 
-use super::Found;
+use super::{Found, Reading};
+use crate::column::{columns, parsed};
 use crate::error::corrupt;
-use crate::key::{index, subject_text, uuid_text};
-use crate::queues::parse;
+use crate::sql::{self, with};
 
 /// Consecutive lines, one JSON document each.
 struct Chunk {
@@ -21,65 +23,65 @@ struct Chunk {
     lines: String,
 }
 
-pub(super) fn history(connection: &Connection, subject: HistorySubject, cut: &Cut) -> Found {
-    let after = cut.after::<u64>()?;
-    let Some((newest, end, about)) = on_record(connection, subject)? else {
-        return Ok((Rows::History(Vec::new()), None));
-    };
-    let oldest_shown = end.saturating_sub(HISTORY_LINES_MAX as u64);
-    let start = after.map_or(0, |number| number.saturating_add(1)).max(oldest_shown);
-    let mut chunks = older(connection, subject, start)?;
-    chunks.push(newest);
-    let lines = chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
-    let lines = lines.filter(|(number, _)| *number >= start);
-    let read = |text| line::read(text, &about).map_err(corrupt);
-    let (rows, next) = cut.page(lines.map(|(number, text)| read(text).map(|line| (number, Some(line)))))?;
-    Ok((Rows::History(rows), next))
-}
-
-/// The lines on the record, and the number the next line will have. `None`: there is no record.
-fn on_record(
-    connection: &Connection,
-    subject: HistorySubject,
-) -> rusqlite::Result<Option<(Chunk, u64, AboutLines<'static>)>> {
-    let read = |row: &Row<'_>| {
-        let chunk = Chunk {
-            lines: row.get(0)?,
-            first: row.get(1)?,
+impl Reading<'_, '_> {
+    pub(super) fn list_history(&self, subject: HistorySubject, cut: &Cut) -> Found {
+        let start = cut.after::<u64>()?.map_or(0, |number| number.saturating_add(1));
+        let (partition, on_row) = match subject {
+            HistorySubject::Execution(id) => (id.partition(), self.on_row(id)?),
+            HistorySubject::Flow(id) => (self.shared.counts.of_flow(id), None),
         };
-        let end = chunk.first + row.get::<_, u64>(2)?;
-        let lane = row.get_ref(4)?.as_str_or_null()?;
-        let about = AboutLines {
-            subject,
-            namespace: Cow::Owned(parse(row.get_ref(3)?.as_str()?)?),
-            lane: lane.map(parse).transpose()?.map(Cow::Owned),
-            flow_id: None,
-            kind: Cow::Owned(row.get(5)?),
+        let chunks = with!(sql::LIST_HISTORY,
+            key: key::subject(subject),
+            partition: partition.index,
+            line: i64::try_from(start).unwrap_or(i64::MAX));
+        let mut chunks = self.database.all(chunks, chunk)?;
+        let about = match on_row {
+            Some((about, newest)) => {
+                chunks.push(newest);
+                about
+            }
+            None => nothing_about(subject),
         };
-        Ok((chunk, end, about))
-    };
-    let found = match subject {
-        HistorySubject::Execution(id) => {
-            let mut statement = connection.prepare_cached(include_str!("../../sql/read_execution_history.sql"))?;
-            statement.query_row((uuid_text(id), index(id.partition())), read)
-        }
-        HistorySubject::Flow(id) => {
-            let mut statement = connection.prepare_cached(include_str!("../../sql/list_flow_history.sql"))?;
-            statement.query_row([id.to_string()], read)
-        }
-    };
-    found.optional()
-}
+        let lines = || chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
+        let end = lines().last().map_or(0, |(number, _)| number + 1);
+        let first_shown = start.max(end.saturating_sub(HISTORY_LINES_MAX as u64));
+        let shown = lines().filter(|(number, _)| *number >= first_shown);
+        let read = |text| line::read(text, &about).map_err(corrupt);
+        let (rows, next) = cut.page(shown.map(|(number, text)| read(text).map(|line| (number, Some(line)))))?;
+        Ok((Rows::History(rows), next))
+    }
 
-/// The chunks from the one that holds line `start` on.
-fn older(connection: &Connection, subject: HistorySubject, start: u64) -> rusqlite::Result<Vec<Chunk>> {
-    let start = i64::try_from(start).unwrap_or(i64::MAX);
-    let mut statement = connection.prepare_cached(include_str!("../../sql/list_history_chunks.sql"))?;
-    let rows = statement.query_map((subject_text(subject), start), |row| {
-        Ok(Chunk {
-            first: row.get(0)?,
-            lines: row.get(1)?,
+    /// The newest lines of an execution, and what they leave out.
+    fn on_row(&self, id: ExecutionId) -> rusqlite::Result<Option<(AboutLines<'static>, Chunk)>> {
+        let (uuid, partition) = columns(id);
+        let asked = with!(sql::READ_EXECUTION_HISTORY, uuid: uuid, partition: partition);
+        self.database.find(asked, |row| {
+            let about = AboutLines {
+                subject: HistorySubject::Execution(id),
+                namespace: Cow::Owned(parsed(row, 2)?),
+                lane: Some(Cow::Owned(parsed(row, 3)?)),
+                flow_id: None,
+                kind: Cow::Owned(row.get(4)?),
+            };
+            Ok((about, chunk(row)?))
         })
-    })?;
-    rows.collect()
+    }
+}
+
+fn chunk(row: &Row<'_>) -> rusqlite::Result<Chunk> {
+    Ok(Chunk {
+        first: row.get(0)?,
+        lines: row.get(1)?,
+    })
+}
+
+/// Lines of a flow leave nothing out, so whatever this says is read nowhere.
+fn nothing_about(subject: HistorySubject) -> AboutLines<'static> {
+    AboutLines {
+        subject,
+        namespace: Cow::Owned(Namespace::default_namespace()),
+        lane: None,
+        flow_id: None,
+        kind: Cow::Borrowed(""),
+    }
 }

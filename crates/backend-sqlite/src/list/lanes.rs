@@ -3,39 +3,28 @@
 use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{LaneDepth, Rows};
 use ff_core::name::{LaneId, Namespace};
-use ff_core::time::Timestamp;
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::Row;
 
-use super::{Found, after_id};
-use crate::queues::parse;
-use crate::record::from_json;
+use super::{Found, Reading};
+use crate::column::{from_json, moment_if_any, parsed, text};
+use crate::sql::{self, with};
 
-pub(super) fn lanes(connection: &Connection, namespace: &Namespace, cut: &Cut) -> Found {
-    let after = after_id::<LaneId>(cut)?;
-    let mut oldest = connection.prepare_cached(include_str!("../../sql/list_oldest_eligible.sql"))?;
-    let mut statement = connection.prepare_cached(include_str!("../../sql/list_lanes.sql"))?;
-    let rows = statement.query_map((namespace.as_str(), after), |row| {
-        let lane: LaneId = parse(row.get_ref(0)?.as_str()?)?;
-        let depth = from_json(row.get_ref(1)?.as_str()?)?;
-        let oldest_eligible = oldest_eligible(&mut oldest, namespace, &lane)?;
-        Ok((
-            lane.clone(),
-            Some(LaneDepth {
-                lane,
-                depth,
-                oldest_eligible,
-            }),
-        ))
-    })?;
-    let (rows, next) = cut.page(rows)?;
-    Ok((Rows::Lanes(rows), next))
-}
-
-fn oldest_eligible(
-    statement: &mut CachedStatement<'_>,
-    namespace: &Namespace,
-    lane: &LaneId,
-) -> rusqlite::Result<Option<Timestamp>> {
-    let millis: Option<u64> = statement.query_row((namespace.as_str(), lane.as_str()), |row| row.get(0))?;
-    Ok(millis.map(Timestamp::from_millis))
+impl Reading<'_, '_> {
+    pub(super) fn list_lanes(&self, namespace: &Namespace, cut: &Cut) -> Found {
+        let after = cut.after::<LaneId>()?;
+        let after = after.as_ref().map_or("", |lane| lane.as_str());
+        let asked = with!(sql::LIST_LANES, namespace: namespace.as_str(), after: after);
+        let read = |row: &Row<'_>| {
+            let lane: LaneId = parsed(row, 0)?;
+            let oldest = with!(sql::LIST_OLDEST_ELIGIBLE, namespace: namespace.as_str(), lane: lane.as_str());
+            let depth = LaneDepth {
+                lane: lane.clone(),
+                depth: from_json(text(row, 1)?)?,
+                oldest_eligible: self.database.find(oldest, |row| moment_if_any(row, 0))?.flatten(),
+            };
+            Ok((lane, Some(depth)))
+        };
+        let (rows, next) = self.database.rows(asked, |rows| cut.page(rows.mapped(read)))?;
+        Ok((Rows::Lanes(rows), next))
+    }
 }

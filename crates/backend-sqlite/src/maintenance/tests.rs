@@ -22,10 +22,11 @@ fn store() -> (TempDir, SqliteBackend) {
 async fn tidied(store: &SqliteBackend, sql: &'static str, table: &'static str) -> Vec<u64> {
     let count = move |batch: &Batch<'_>| {
         let sql = format!("SELECT count(*) FROM {table}");
-        batch.connection.query_row(&sql, [], |row| row.get(0))
+        batch.database.connection.query_row(&sql, [], |row| row.get(0))
     };
     let runs = store.write(move |batch| {
         batch
+            .database
             .connection
             .execute_batch(&sql.replace(":now", &batch.now.as_millis().to_string()))?;
         let mut rows = vec![count(batch)?];
@@ -39,7 +40,7 @@ async fn tidied(store: &SqliteBackend, sql: &'static str, table: &'static str) -
 }
 
 async fn number(store: &SqliteBackend, sql: &'static str) -> u64 {
-    let found = store.write(move |batch| batch.connection.query_row(sql, [], |row| row.get::<_, u64>(0)));
+    let found = store.write(move |batch| batch.database.connection.query_row(sql, [], |row| row.get::<_, u64>(0)));
     found.await.unwrap()
 }
 
@@ -59,40 +60,35 @@ async fn what_is_over_goes_in_short_runs_and_the_rest_stays() {
     let (_directory, store) = store();
     let keys = concat!(
         numbers!(600),
-        "INSERT INTO idempotency_key SELECT 0, 'namespace:default', n, 1, 0, CASE n % 2 WHEN 0 THEN :now ELSE :now + 60000 END, ''
-         FROM number"
+        "INSERT INTO record (key, partition, version, tag, expires_at, body)
+         SELECT 'submission_key:default/' || n, 0, 1, 0, CASE n % 2 WHEN 0 THEN :now ELSE :now + 60000 END, '' FROM number"
     );
-    assert_eq!(tidied(&store, keys, "idempotency_key").await, [600, 344, 300]);
+    assert_eq!(tidied(&store, keys, "record").await, [600, 344, 300]);
     let settings = concat!(
         numbers!(9),
         "INSERT INTO setting SELECT n, n, n, 0, CASE n WHEN 1 THEN NULL ELSE :now END FROM number"
     );
     assert_eq!(tidied(&store, settings, "setting").await, [9, 1]);
-    let reports = concat!(
-        numbers!(300),
-        "INSERT INTO budget_report SELECT 'budget', n, :now - n, NULL FROM number"
-    );
-    assert_eq!(tidied(&store, reports, "budget_report").await, [300, 44, 0]);
-    let tombstones = concat!(
-        numbers!(100),
-        "INSERT INTO quota_tombstone SELECT 'quota', n, :now - 1000 * n FROM number"
-    );
-    assert_eq!(tidied(&store, tombstones, "quota_tombstone").await, [100, 59]);
 }
 
 #[tokio::test]
-async fn what_was_taken_of_a_deleted_quota_goes() {
+async fn what_accounts_need_not_remember_goes() {
     let (_directory, store) = store();
-    let sql = concat!(
-        numbers!(300),
-        "INSERT INTO quota_slot SELECT 'gone', n, 'execution', 0 FROM number;",
-        numbers!(300),
-        "INSERT INTO quota_place SELECT CASE n % 2 WHEN 0 THEN 'kept' ELSE 'gone' END, n, 0, n, 0 FROM number;
-         INSERT INTO quota_leftover VALUES ('gone');"
+    let seen = concat!(
+        numbers!(400),
+        "INSERT INTO seen SELECT 'budget:a', n, NULL, CASE n % 4 WHEN 0 THEN :now + 60000 ELSE :now END FROM number"
     );
-    assert_eq!(tidied(&store, sql, "quota_slot").await, [300, 44, 0]);
-    assert_eq!(tidied(&store, "", "quota_place").await, [150, 150]);
-    assert_eq!(tidied(&store, "", "quota_leftover").await, [0, 0]);
+    assert_eq!(tidied(&store, seen, "seen").await, [400, 144, 100]);
+    let places = concat!(
+        "INSERT INTO account (account, partition, version, revision, body, due_stamp, generation, marks, oldest_place,
+            first_place, next_place, gaps)
+         VALUES ('quota:a', '{q:0}', 1, 1, '', 0, 0, 0, 1, 301, 401, 0), ('quota:b', '{q:0}', 1, 1, '', 0, 0, 0, 1, 101, 401, 0);",
+        numbers!(400),
+        "INSERT INTO place SELECT account, n, 0, n FROM number CROSS JOIN account"
+    );
+    assert_eq!(tidied(&store, places, "place").await, [800, 544, 400]);
+    let kept = "SELECT count(*) FROM place WHERE number >= iif(account = 'quota:a', 301, 101)";
+    assert_eq!(number(&store, kept).await, 400);
 }
 
 #[tokio::test]
@@ -131,8 +127,9 @@ async fn freed_pages_are_used_again() {
     let (_directory, store) = store();
     let pages = async |sql: &'static str| {
         let pages = store.write(move |batch| {
-            batch.connection.execute_batch(sql)?;
+            batch.database.connection.execute_batch(sql)?;
             batch
+                .database
                 .connection
                 .pragma_query_value(None, "page_count", |row| row.get::<_, u64>(0))
         });

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_backend::Backend;
 use ff_backend::settings::{Expected, SettingsOp, SettingsReply};
-use ff_backend_sqlite::{OpenError, Options, SqliteBackend};
+use ff_backend_sqlite::{OpenError, Options, Problem, SqliteBackend};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,8 +68,9 @@ async fn a_copy_never_replaces_a_file() {
     let taken = directory.path().join("taken.db");
     fs::write(&taken, "precious").unwrap();
     for to in [&taken, &path] {
-        match store.backup(to).unwrap_err() {
-            OpenError::File { path, source } => assert_eq!((&path, source.kind()), (to, ErrorKind::AlreadyExists)),
+        let OpenError { path, problem } = store.backup(to).unwrap_err();
+        match problem {
+            Problem::File(source) => assert_eq!((&path, source.kind()), (to, ErrorKind::AlreadyExists)),
             other => panic!("the file is there, got {other}"),
         }
     }
@@ -79,7 +80,7 @@ async fn a_copy_never_replaces_a_file() {
 async fn put(store: &SqliteBackend, settings: &[(&str, Value)]) {
     let ops = settings.iter().map(|(key, value)| SettingsOp::Put {
         key: (*key).to_owned(),
-        value: value.clone(),
+        value: Some(value.clone()),
         expected: Expected::Anything,
         ttl: None,
     });

@@ -19,12 +19,12 @@ use ff_backend::transaction::{Tag, Transaction};
 use ff_backend_sqlite::{Options, SqliteBackend};
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::ExecutionId;
-use ff_core::machine::placement::{due_at, placement};
+use ff_core::machine::placement::{due_at, queue_of};
 use ff_core::machine::{Context, submit};
 use ff_core::name::ExecutionKind;
 use ff_core::partition::{Family, PartitionCounts};
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Record, RecordKey};
+use ff_core::record::{BlobKey, RecordKey};
 use uuid::Uuid;
 
 const KILLS: u64 = 20;
@@ -195,12 +195,10 @@ async fn check_indexes(backend: &SqliteBackend) {
             let page = backend.list(query).await.unwrap();
             after = page.next.clone();
             for row in page.audit() {
-                let Record::Execution(execution) = &row.record else {
-                    continue;
-                };
-                assert_eq!(row.placement, Some(placement(execution)));
+                assert_eq!(row.queue, queue_of(&row.record));
                 assert_eq!(row.due_at, due_at(&row.record));
-                assert!(seen.insert(execution.id));
+                assert_eq!(row.missing, []);
+                assert!(seen.insert(row.record.key()));
             }
             if after.is_none() {
                 break;

@@ -20,7 +20,7 @@ fn log_number(log: &Path) -> u32 {
 async fn write(store: &SqliteBackend, number: usize) {
     let put = SettingsOp::Put {
         key: "number".to_owned(),
-        value: serde_json::json!(number),
+        value: Some(serde_json::json!(number)),
         expected: Expected::Anything,
         ttl: None,
     };

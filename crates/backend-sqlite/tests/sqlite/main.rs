@@ -8,4 +8,3 @@ mod crash;
 mod log;
 mod opening;
 mod restart;
-mod statements;

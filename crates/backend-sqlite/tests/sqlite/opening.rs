@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use ff_backend::Backend;
-use ff_backend_sqlite::{OpenError, Options, SqliteBackend};
+use ff_backend_sqlite::{Options, Problem, SqliteBackend};
 use ff_core::partition::PartitionCounts;
 use ff_core::time::Duration;
 use rusqlite::Connection;
@@ -17,8 +17,8 @@ fn place() -> (TempDir, Options) {
     (directory, options)
 }
 
-fn refusal(options: &Options) -> OpenError {
-    SqliteBackend::open(options).map(|_| ()).unwrap_err()
+fn refusal(options: &Options) -> Problem {
+    SqliteBackend::open(options).map(|_| ()).unwrap_err().problem
 }
 
 fn mode(path: &Path) -> u32 {
@@ -30,7 +30,7 @@ fn a_second_opener_is_told_who_has_the_store() {
     let (_directory, options) = place();
     let first = SqliteBackend::open(&options).unwrap();
     let refused = refusal(&options);
-    assert!(matches!(refused, OpenError::Locked { .. }), "{refused}");
+    assert!(matches!(refused, Problem::Locked(_)), "{refused}");
     let own = format!("process {}", std::process::id());
     assert!(refused.to_string().contains(&own), "{refused}");
     drop(first);
@@ -53,7 +53,7 @@ fn a_file_of_somebody_else_is_left_alone() {
     other.execute_batch("CREATE TABLE theirs (x)").unwrap();
     drop(other);
     let refused = refusal(&options);
-    assert!(matches!(refused, OpenError::Foreign { .. }), "{refused}");
+    assert!(matches!(refused, Problem::Foreign), "{refused}");
     let tables: i64 = Connection::open(&options.path)
         .unwrap()
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -66,7 +66,7 @@ fn a_file_that_is_no_database_is_called_damaged() {
     let (_directory, options) = place();
     fs::write(&options.path, vec![b'x'; 8_192]).unwrap();
     let refused = refusal(&options);
-    assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
+    assert!(matches!(refused, Problem::Damaged(_)), "{refused}");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_damaged_page_is_found_when_the_file_is_opened() {
     bytes[4 * 4_096..8 * 4_096].fill(0xA5);
     fs::write(&options.path, bytes).unwrap();
     let refused = refusal(&options);
-    assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
+    assert!(matches!(refused, Problem::Damaged(_)), "{refused}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_newer_schema_is_refused_with_both_versions() {
         .unwrap();
     drop(file);
     let refused = refusal(&options);
-    assert!(matches!(refused, OpenError::Newer { .. }), "{refused}");
+    assert!(matches!(refused, Problem::Newer { .. }), "{refused}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_migration_with_another_text_is_refused() {
     let file = Connection::open(&options.path).unwrap();
     file.execute("UPDATE migration SET checksum = 'edited'", []).unwrap();
     drop(file);
-    assert!(matches!(refusal(&options), OpenError::Diverged { version: 1, .. }));
+    assert!(matches!(refusal(&options), Problem::Diverged(1)));
 }
 
 #[test]
@@ -135,7 +135,7 @@ async fn the_clock_does_not_go_back_over_a_restart() {
 fn put_setting() -> ff_backend::settings::SettingsOp {
     ff_backend::settings::SettingsOp::Put {
         key: "seen".to_owned(),
-        value: serde_json::json!(true),
+        value: Some(serde_json::json!(true)),
         expected: ff_backend::settings::Expected::Anything,
         ttl: None,
     }

@@ -1,52 +1,41 @@
 //! How a transaction is packed; `lua/commit.lua` says what stands where.
 
-use std::collections::HashMap;
-
 use ff_backend::codec::key::{escaped, name, subject};
-use ff_backend::codec::{counter, line, record};
+use ff_backend::codec::{counter, line, record, state};
 use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
-use ff_core::machine::placement::QueueKey;
+use ff_core::machine::placement::{QueueKey, due_at, queue_of};
 use ff_core::name::{ContentType, LaneId};
 use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey};
-use ff_core::time::{Duration, Timestamp};
+use ff_core::state::public_state;
 
-use crate::keys::{QueueName, blob, prefix};
-use crate::pack::Pack;
-use crate::record::{Entries, WaitingEntry, plain, version_text};
-
-/// The largest number Lua tells from its neighbours; no moment and no span is longer.
-const NUMBER_MAX: u64 = (1 << 53) - 1;
+use crate::keys::{QueueName, blob, lane, member, own, prefix};
+use crate::pack::{Pack, count};
+use crate::record::{attempt, score_text, version_text};
 
 /// The queues that the transactions of one call enter: each is sent once, most calls know only one.
 #[derive(Default)]
-pub(super) struct Queues {
-    numbers: HashMap<QueueKey, usize>,
-    queues: Vec<(QueueKey, QueueName)>,
-}
+pub(super) struct Queues(Vec<(QueueKey, QueueName)>);
 
 impl Queues {
     /// The number of a queue, from 0.
     fn number(&mut self, queue: QueueKey) -> usize {
-        if let Some(number) = self.numbers.get(&queue) {
-            return *number;
-        }
-        let number = self.queues.len();
-        let name = QueueName::of(&queue);
-        self.numbers.insert(queue.clone(), number);
-        self.queues.push((queue, name));
-        number
+        let known = self.0.iter().position(|(known, _)| *known == queue);
+        known.unwrap_or_else(|| {
+            let name = QueueName::of(&queue);
+            self.0.push((queue, name));
+            self.0.len() - 1
+        })
     }
 
     /// The queue with a number.
-    pub(super) fn get(&self, number: usize) -> (&QueueKey, &QueueName) {
-        let (queue, name) = &self.queues[number];
-        (queue, name)
+    pub(super) fn get(&self, number: usize) -> &(QueueKey, QueueName) {
+        &self.0[number]
     }
 
     /// Packs them, each with the one it falls back to when very many budget sets have a queue of their own.
     pub(super) fn write(&self, pack: &mut Pack) {
-        pack.each(self.queues.iter(), |pack, (queue, own)| {
+        pack.each(self.0.iter(), |pack, (queue, own)| {
             let shared = shared(queue);
             pack.list(if shared.is_some() { 7 } else { 4 });
             pack.text(&own.set)
@@ -84,15 +73,15 @@ impl Packed {
     /// Packs a transaction.
     pub(super) fn write(transaction: &Transaction, pack: &mut Pack, queues: &mut Queues) -> Self {
         let mut packed = Self::default();
-        pack.list(14).text(prefix(transaction.partition));
+        pack.list(16).text(prefix(transaction.partition));
         pack.optional(transaction.generation.map(|generation| generation.0.to_string()));
-        optional_number(pack, transaction.not_after.map(Timestamp::as_millis));
+        pack.maybe(transaction.not_after.map(|at| count(at.as_millis())));
         expect(pack, transaction.guards.iter().map(|(key, version)| (key, *version)));
         pack.row(15, transaction.puts.iter(), |pack, put| {
             packed.put(pack, put, transaction, queues);
         });
         let deletes = transaction.deletes.iter();
-        expect(pack, deletes.map(|(key, version)| (key, Some(*version))));
+        expect(pack, deletes.map(|delete| (&delete.key, Some(delete.expected))));
         pack.row(4, transaction.history.iter(), |pack, line| {
             let about = subject(line.subject);
             match packed.names.iter().position(|name| *name == about) {
@@ -111,43 +100,55 @@ impl Packed {
         });
         beside(pack, transaction);
         let limit = transaction.limits_queues && !packed.entered.is_empty();
-        optional_number(pack, limit.then_some(QUEUES_MAX as u64));
+        pack.maybe(limit.then(|| count(QUEUES_MAX)));
+        let [leaves, enters] = moved(transaction);
+        pack.texts(leaves.iter()).texts(enters.iter());
         packed
     }
 
     fn put(&mut self, pack: &mut Pack, put: &Put, transaction: &Transaction, queues: &mut Queues) {
-        let key = put.record.key();
-        let (entries, plain) = (Entries::of(&put.record), plain(&put.record));
+        let (record, key) = (&put.record, put.record.key());
         let name = name(&key);
         pack.text(&name)
             .text(optional_version(put.expected))
-            .text(version_text(put.version(transaction.tag)));
+            .text(version_text(put.version(transaction.tag)))
+            .text(record::write(record))
+            .text(due_at(record).map_or_else(String::new, |at| at.as_millis().to_string()))
+            .text(own(record));
         self.names.push(name);
-        pack.text(record::write(&put.record))
-            .text(entries.state)
-            .text(entries.lane);
-        pack.text(entries.due).text(entries.listed);
-        match entries.waiting {
-            None => {
-                pack.nothing().nothing();
-            }
-            Some(WaitingEntry::Queue(queue, score)) => {
-                let number = queues.number(queue);
+        match queue_of(record) {
+            Some((queue, score)) => {
+                let (number, score) = (queues.number(queue), score_text(&score));
                 // Lua counts from 1.
                 pack.text(&score).number(count(number + 1));
                 self.entered.push((number, score));
             }
-            Some(WaitingEntry::Blocked(cause, score)) => {
-                pack.text(score).text(cause);
+            None => {
+                pack.nothing().nothing();
             }
         }
-        optional_number(pack, put.ttl.map(Duration::as_millis));
+        pack.maybe(put.ttl.map(|ttl| count(ttl.as_millis())));
         pack.flag(matches!(key, RecordKey::SignalKey(..) | RecordKey::SubmissionKey(..)));
-        match plain {
-            Some(plain) => pack.text(plain.created).text(plain.attempt).optional(plain.flow),
-            None => pack.nothing().nothing().nothing(),
-        };
+        plain(pack, record);
     }
+}
+
+/// What stands on a record in plain text, for the store's functions and for people.
+fn plain(pack: &mut Pack, record: &Record) {
+    let Record::Execution(execution) = record else {
+        let state = match record {
+            Record::Gate(gate) => state::gate_word(gate.state),
+            _ => "",
+        };
+        pack.text(state).nothing().nothing().nothing().nothing();
+        return;
+    };
+    let definition = &execution.definition;
+    pack.text(public_state(execution).as_str())
+        .text(definition.created_at.as_millis().to_string())
+        .text(lane(&definition.namespace, &definition.lane))
+        .text(attempt(execution))
+        .optional(definition.flow.map(|flow_id| flow_id.to_string()));
 }
 
 /// Records with the versions they must have.
@@ -155,6 +156,20 @@ fn expect<'k>(pack: &mut Pack, expected: impl ExactSizeIterator<Item = (&'k Reco
     pack.each(expected, |pack, (key, version)| {
         pack.list(2).text(name(key)).text(optional_version(version));
     });
+}
+
+/// The members of the index that go, and those that come.
+fn moved(transaction: &Transaction) -> [Vec<String>; 2] {
+    let [mut leaves, mut enters] = [Vec::new(), Vec::new()];
+    for put in &transaction.puts {
+        let (moves, key) = (put.moves(), put.record.key());
+        leaves.extend(moves.leaves.iter().map(|entry| member(entry, &key)));
+        enters.extend(moves.enters.iter().map(|entry| member(entry, &key)));
+    }
+    for delete in &transaction.deletes {
+        leaves.extend(delete.listed.iter().map(|entry| member(entry, &delete.key)));
+    }
+    [leaves, enters]
 }
 
 /// What a transaction does besides writing records.
@@ -181,14 +196,12 @@ fn beside(pack: &mut Pack, transaction: &Transaction) {
             .text(reason.as_str().unwrap_or_default());
     });
     pack.row(4, transaction.blobs.iter(), |pack, (key, payload)| {
-        let (id, field) = blob(*key);
+        let (owner, field) = blob(*key);
         let unusual = Some(payload.content_type.as_str()).filter(|_| payload.content_type != ContentType::default());
-        pack.text(id.uuid().to_string()).text(field);
+        pack.text(owner).text(field);
         pack.large(payload.bytes.clone()).optional(unusual);
     });
-    pack.each(transaction.delete_remains.iter(), |pack, id| {
-        pack.text(id.uuid().to_string());
-    });
+    pack.texts(transaction.delete_remains.iter().map(|id| id.uuid().to_string()));
 }
 
 /// What an execution that this transaction writes says about its own lines.
@@ -211,15 +224,4 @@ fn about_text(line: &HistoryLine) -> String {
 
 fn optional_version(version: Option<Version>) -> String {
     version.map_or_else(String::new, version_text)
-}
-
-fn optional_number(pack: &mut Pack, number: Option<u64>) {
-    match number {
-        Some(number) => pack.number(number.min(NUMBER_MAX).cast_signed()),
-        None => pack.nothing(),
-    };
-}
-
-fn count(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

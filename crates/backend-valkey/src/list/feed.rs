@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ff_backend::codec::key::{record_key, unescaped};
 use ff_backend::codec::line;
-use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
+use ff_backend::query::{FEED_KEPT_FOR, FeedPosition, FeedStart, FeedTrim, Rows};
 use ff_backend::{Error, Result};
 use ff_core::name::LaneId;
 use ff_core::partition::{Family, Partition};
@@ -16,7 +16,7 @@ use super::Found;
 use super::reader::{Command, Question, Reader};
 use crate::error::corrupt;
 use crate::keys::{FEED, STAMPS};
-use crate::reply::{list, text, values};
+use crate::reply::{list, optional_text, text, values};
 
 /// Lines of each feed that are read at once at least.
 const CHUNK_MIN: usize = 8;
@@ -34,16 +34,16 @@ struct Feed {
 /// A line that was read and not parsed yet.
 type Raw = (FeedPosition, Partition, String);
 
-pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, FeedStart)], query: &Query) -> Found {
-    if query.after.is_some() {
-        return Err(Error::InvalidCursor);
-    }
-    let limit = query.page_limit();
-    let hidden = hidden_until(reader).await?;
+pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, FeedStart)], limit: usize) -> Found {
+    // Lines of this moment and before are not shown any more. They are kept until as many others as a feed holds have come after.
+    let hidden = reader.shared.known_now().await? - FEED_KEPT_FOR;
     let of_flows = asked.iter().filter(|(partition, _)| partition.family == Family::Flow);
-    let mut feeds: Vec<Feed> = of_flows
-        .map(|(partition, start)| Feed::new(*partition, *start))
-        .collect();
+    let feed = |(partition, start): &(Partition, FeedStart)| Feed {
+        partition: *partition,
+        start: *start,
+        has_more: true,
+    };
+    let mut feeds: Vec<Feed> = of_flows.map(feed).collect();
     let mut lines = Vec::new();
     for round in 0..READS_MAX {
         feeds.retain(|feed| feed.has_more);
@@ -64,46 +64,23 @@ pub(super) async fn feed(reader: &mut Reader<'_>, asked: &[(Partition, FeedStart
     }
     lines.sort_unstable_by_key(|(position, partition, _)| (*position, *partition));
     lines.truncate(limit);
-    let rows = lines.into_iter().map(parse).collect::<Result<_>>()?;
-    Ok((Rows::Feed(rows), None))
-}
-
-/// Lines of this moment and before are not shown any more. They are kept until as many others as a feed holds have come after.
-async fn hidden_until(reader: &Reader<'_>) -> Result<Timestamp> {
-    let now = match reader.shared.estimated_now() {
-        Some(now) => now,
-        None => reader.shared.ping().await?,
-    };
-    Ok(now - FEED_KEPT_FOR)
+    let rows = lines.into_iter();
+    let rows = rows.map(|(position, partition, line)| Ok((partition, position, parse(partition, &line)?)));
+    Ok((Rows::Feed(rows.collect::<Result<_>>()?), None))
 }
 
 impl Feed {
-    const fn new(partition: Partition, start: FeedStart) -> Self {
-        Self {
-            partition,
-            start,
-            has_more: true,
-        }
-    }
-
     /// Reads the entry of the position the reader has seen, and those after it: if that one is there, nothing was trimmed.
     /// Who has seen none reads what was trimmed, and what was shown when it began: if that is shown no more, it was missed.
     fn question(&self, hidden: Timestamp, chunk: usize) -> Question {
+        let trimmed = || Command::new("HGET", STAMPS).arg("trimmed");
         let commands = match self.start {
             FeedStart::Oldest => vec![range(first_shown(hidden), chunk)],
-            FeedStart::Since(began) => {
-                let trimmed = Command::new("HGET", STAMPS).arg("trimmed");
-                vec![trimmed, range(first_shown(began - FEED_KEPT_FOR), chunk)]
+            FeedStart::Since(began) => vec![trimmed(), range(first_shown(began - FEED_KEPT_FOR), chunk)],
+            FeedStart::From(at) => vec![trimmed(), range(position(at.as_millis(), 0), chunk)],
+            FeedStart::After(FeedPosition { millis, sequence }) => {
+                vec![entry_of(millis, sequence), range(position(millis, sequence + 1), chunk)]
             }
-            FeedStart::From(at) => {
-                let trimmed = Command::new("HGET", STAMPS).arg("trimmed");
-                let first = FeedPosition {
-                    millis: at.as_millis(),
-                    sequence: 0,
-                };
-                vec![trimmed, range(first, chunk)]
-            }
-            FeedStart::After(position) => vec![entry_of(position), range(next_position(position), chunk)],
         };
         (self.partition, commands)
     }
@@ -121,7 +98,7 @@ impl Feed {
                 };
                 lines.splice(0..0, around.into_iter().skip(place + 1));
             }
-            (start, Some(stamp)) if trimmed(&stamp)?.is_some_and(|trim| trim.is_missed_from(start)) => return Ok(None),
+            (start, Some(stamp)) if trim(&stamp)?.is_some_and(|trim| trim.is_missed_from(start)) => return Ok(None),
             _ => {}
         }
         if lines
@@ -138,11 +115,10 @@ impl Feed {
 }
 
 /// What was trimmed last: `<when> <of which time>`.
-fn trimmed(stamp: &Value) -> Result<Option<FeedTrim>> {
-    if *stamp == Value::Nil {
+fn trim(stamp: &Value) -> Result<Option<FeedTrim>> {
+    let Some(stamp) = optional_text(stamp)? else {
         return Ok(None);
-    }
-    let stamp = text(stamp)?;
+    };
     let unknown = || corrupt(format!("what was trimmed from a feed: {stamp:?}"));
     let (dropped, written) = stamp.split_once(' ').ok_or_else(unknown)?;
     let moment = |millis: &str| millis.parse().map(Timestamp::from_millis).map_err(corrupt);
@@ -153,44 +129,32 @@ fn trimmed(stamp: &Value) -> Result<Option<FeedTrim>> {
 }
 
 /// The entry that holds the line at a position: the last one of its moment that does not begin after it.
-fn entry_of(position: FeedPosition) -> Command {
-    let FeedPosition { millis, sequence } = position;
+fn entry_of(millis: u64, sequence: u64) -> Command {
     Command::new("XREVRANGE", FEED).args([&format!("{millis}-{sequence}"), &format!("{millis}-0"), "COUNT", "1"])
-}
-
-const fn next_position(position: FeedPosition) -> FeedPosition {
-    FeedPosition {
-        sequence: position.sequence + 1,
-        ..position
-    }
 }
 
 fn range(from: FeedPosition, count: usize) -> Command {
     let from = format!("{}-{}", from.millis, from.sequence);
-    Command::new("XRANGE", FEED)
-        .args([&from, "+", "COUNT"])
-        .arg(count.to_string())
+    Command::new("XRANGE", FEED).args([&from, "+", "COUNT", &count.to_string()])
+}
+
+const fn position(millis: u64, sequence: u64) -> FeedPosition {
+    FeedPosition { millis, sequence }
 }
 
 fn first_shown(hidden: Timestamp) -> FeedPosition {
-    FeedPosition {
-        millis: hidden.as_millis() + 1,
-        sequence: 0,
-    }
+    position(hidden.as_millis() + 1, 0)
 }
 
 async fn expired(reader: &mut Reader<'_>, partition: Partition, hidden: Timestamp) -> Result<Error> {
-    let oldest = reader
-        .ask_each(vec![(partition, range(first_shown(hidden), 1))])
-        .await?;
-    let oldest = oldest.into_iter().map(list).collect::<Result<Vec<_>>>()?.concat();
-    let oldest = match oldest.into_iter().next() {
-        Some(entry) => raw(partition, entry)?.into_iter().next(),
-        None => None,
-    };
+    let oldest = vec![(partition, range(first_shown(hidden), 1))];
+    let mut lines = Vec::new();
+    for found in reader.ask_each(oldest).await? {
+        lines.extend(raw_lines(partition, list(found)?)?);
+    }
     Ok(Error::CursorExpired {
         partition,
-        oldest: oldest.map(|(position, ..)| position),
+        oldest: lines.first().map(|(position, ..)| *position),
     })
 }
 
@@ -206,19 +170,13 @@ fn raw(partition: Partition, entry: Value) -> Result<Vec<Raw>> {
     let (millis, first) = id.split_once('-').ok_or_else(|| corrupt(format!("position {id:?}")))?;
     let (millis, first): (u64, u64) = (millis.parse().map_err(corrupt)?, first.parse().map_err(corrupt)?);
     let [_, lines] = values(fields)?;
-    let lines = text(&lines)?.split('\n').zip(first..).map(|(line, sequence)| {
-        let position = FeedPosition { millis, sequence };
-        (position, partition, line.to_owned())
-    });
+    let lines = text(&lines)?.split('\n').zip(first..);
+    let lines = lines.map(|(line, sequence)| (position(millis, sequence), partition, line.to_owned()));
     Ok(lines.collect())
 }
 
-fn parse((position, partition, line): Raw) -> Result<FeedLine> {
-    Ok((partition, position, parse_told(partition, &line)?))
-}
-
 /// A line of a feed: `<record> <namespace>/<lane> <kind> <flow> <line>`, with nothing between two spaces where there is none.
-fn parse_told(partition: Partition, told: &str) -> Result<HistoryLine> {
+fn parse(partition: Partition, told: &str) -> Result<HistoryLine> {
     let unknown = || corrupt(format!("a line of a feed: {told:?}"));
     let mut parts = told.splitn(5, ' ');
     let mut next = || parts.next().ok_or_else(unknown);

@@ -3,14 +3,12 @@
 use ff_backend::Result;
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
-use futures::future::try_join_all;
 use redis::Value;
 
 use crate::error::corrupt;
 use crate::keys::prefix;
 use crate::library::Function;
 use crate::pack::Pack;
-use crate::reply::list;
 use crate::shared::Shared;
 
 /// Questions in one call at most: the server does nothing else meanwhile.
@@ -31,6 +29,16 @@ impl Command {
             key: key.into(),
             arguments: Vec::new(),
         }
+    }
+
+    /// The members of a sorted set between two names.
+    pub(super) fn names(set: &str, from: String, until: String) -> Self {
+        Self::new("ZRANGE", set).args([from, until]).arg("BYLEX")
+    }
+
+    /// So many of what it would read.
+    pub(super) fn first(self, count: usize) -> Self {
+        self.args(["LIMIT", "0"]).arg(count.to_string())
     }
 
     /// With one more argument.
@@ -75,18 +83,27 @@ impl<'s> Reader<'s> {
 
     /// The replies to each question, in order.
     pub(super) async fn ask(&mut self, questions: Vec<Question>) -> Result<Vec<Vec<Value>>> {
-        let numbered = questions.into_iter().enumerate();
-        let numbered = numbered.map(|(number, (partition, commands))| (partition, (number, commands)));
         let shared = self.shared;
-        let groups = shared.groups(numbered.collect(), CALL_MAX).into_iter();
-        let calls = groups.map(|group| call(shared, group));
-        let mut answers = Vec::new();
-        for (now, group) in try_join_all(calls).await? {
+        let answers = shared.in_groups(questions, CALL_MAX, |group| call(shared, group));
+        let mut replies = Vec::new();
+        for answer in answers.await {
+            let (now, reply) = answer?;
             self.now = Some(self.now.map_or(now, |before| before.min(now)));
-            answers.extend(group);
+            replies.push(reply);
         }
-        answers.sort_unstable_by_key(|(number, _)| *number);
-        Ok(answers.into_iter().map(|(_, replies)| replies).collect())
+        Ok(replies)
+    }
+
+    /// What each of these partitions replies to a command.
+    pub(super) async fn ask_all(
+        &mut self,
+        partitions: impl IntoIterator<Item = Partition>,
+        command: impl Fn() -> Command,
+    ) -> Result<Vec<(Partition, Value)>> {
+        let partitions: Vec<Partition> = partitions.into_iter().collect();
+        let commands = partitions.iter().map(|partition| (*partition, command()));
+        let replies = self.ask_each(commands.collect()).await?;
+        Ok(partitions.into_iter().zip(replies).collect())
     }
 
     /// The reply to one command for each partition, in order.
@@ -99,27 +116,23 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// What one call was told: the time, and the replies to each question with its number.
-type Told = (Timestamp, Vec<(usize, Vec<Value>)>);
-
-async fn call(shared: &Shared, group: Vec<(Partition, (usize, Vec<Command>))>) -> Result<Told> {
+/// The replies to each question, with the time.
+async fn call(shared: &Shared, group: Vec<Question>) -> Result<Vec<(Timestamp, Vec<Value>)>> {
     let mut ask = shared.ask(1);
-    ask.list(group.iter().map(|(_, (_, commands))| commands.len()).sum());
-    for (partition, (_, commands)) in &group {
+    ask.list(group.iter().map(|(_, commands)| commands.len()).sum());
+    for (partition, commands) in &group {
         for command in commands {
             command.write(*partition, &mut ask);
         }
     }
-    let reply = shared.call(Function::Read, group[0].0, ask).await?;
-    shared.was_told(reply.now);
-    let mut replies = list(reply.answer)?.into_iter();
-    let mut answers = Vec::new();
-    for (_, (number, commands)) in group {
+    let reply = shared.call(Function::READ, group[0].0, ask).await?;
+    let mut replies = reply.answer.into_iter();
+    let answers = group.into_iter().map(|(_, commands)| {
         let answer: Vec<Value> = replies.by_ref().take(commands.len()).collect();
-        if answer.len() < commands.len() {
-            return Err(corrupt("a command was not answered"));
+        match answer.len() == commands.len() {
+            true => Ok((reply.now, answer)),
+            false => Err(corrupt("a command was not answered")),
         }
-        answers.push((number, answer));
-    }
-    Ok((reply.now, answers))
+    });
+    answers.collect()
 }

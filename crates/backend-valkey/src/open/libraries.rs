@@ -10,10 +10,12 @@ use redis::Value;
 use tokio::time::sleep;
 
 use super::obstacle::Obstacle;
+use crate::call::PATIENCE;
 use crate::client::Nodes;
 use crate::error::corrupt;
 use crate::keys::SHARED;
 use crate::library::{Function, LIBRARY, NAME_PREFIX};
+use crate::pack::count;
 use crate::reply::{list, text};
 use crate::shared::Shared;
 
@@ -37,14 +39,12 @@ pub(super) async fn keep_in_use(shared: Weak<Shared>) {
 pub(super) async fn note_use(shared: &Shared) -> std::result::Result<(), Obstacle> {
     let loaded = loaded(shared).await?;
     let mut ask = shared.ask(3);
-    ask.text(LIBRARY.name()).each(loaded.iter(), |ask, name| {
-        ask.text(name);
-    });
-    ask.number(i64::try_from(UNUSED_MAX.as_millis()).expect("a day is short"));
-    let reply = shared.call_at(Function::Libraries, SHARED, ask).await?;
-    shared.was_told(reply.now);
-    for name in list(reply.answer)? {
-        delete(shared, text(&name)?).await;
+    ask.text(LIBRARY.name())
+        .texts(loaded.iter())
+        .number(count(UNUSED_MAX.as_millis()));
+    let reply = shared.call_within(PATIENCE, Function::LIBRARIES, SHARED, ask).await?;
+    for name in &reply.answer {
+        delete(shared, text(name)?).await;
     }
     Ok(())
 }

@@ -55,7 +55,9 @@ pub(crate) async fn about(shared: &Shared) -> Result<String, OpenError> {
         let versions = answers.into_iter().map(|info| Ok(Server::parse(&info?)?.version_text));
         versions.collect()
     };
-    let versions = versions().await.map_err(Obstacle::into_error)?;
+    let versions = versions()
+        .await
+        .map_err(|(Obstacle::Passing(error) | Obstacle::Lasting(error))| error)?;
     let versions: Vec<_> = versions.iter().map(String::as_str).collect();
     Ok(format!("Valkey {}, library {}", versions.join(" and "), LIBRARY.name()))
 }

@@ -21,15 +21,6 @@ pub(super) enum Obstacle {
     Lasting(OpenError),
 }
 
-impl Obstacle {
-    /// For whoever does not wait.
-    pub(super) fn into_error(self) -> OpenError {
-        match self {
-            Obstacle::Passing(error) | Obstacle::Lasting(error) => error,
-        }
-    }
-}
-
 impl From<RedisError> for Obstacle {
     fn from(error: RedisError) -> Self {
         let text = error.to_string();

@@ -7,13 +7,12 @@ use crate::error::OpenError;
 use crate::reply::text;
 
 /// The oldest version that works, and its name.
-const OLDEST: (Version, &str) = (Version(7, 2), "7.2");
+const OLDEST: (Version, &str) = ((7, 2), "7.2");
 /// The only policy under which a server never throws a record away.
 const KEEPS_EVERYTHING: &str = "noeviction";
 
 /// Major and minor number: what decides whether a server has what is needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(u32, u32);
+type Version = (u32, u32);
 
 /// A server, by what `INFO` answers.
 #[derive(Clone, Debug)]
@@ -83,7 +82,7 @@ pub(super) fn check(servers: &[Server]) -> Result<(), Obstacle> {
 /// Numbers may be followed by more, such as `-rc1`.
 fn parse_version(text: &str) -> Option<Version> {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some(Version(numbers.next()?.ok()?, numbers.next()?.ok()?))
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 fn unusable(version: &str) -> Obstacle {
@@ -111,9 +110,9 @@ mod tests {
     fn the_version_of_valkey_comes_before_the_one_it_resembles() {
         let valkey =
             server("redis_version:7.2.4\nserver_name:valkey\nvalkey_version:9.1.2\nmaxmemory_policy:noeviction\n");
-        assert_eq!(valkey.version, Version(9, 1));
-        assert_eq!(of_version("7.4.0").version, Version(7, 4));
-        assert_eq!(of_version("8.0-rc1").version, Version(8, 0));
+        assert_eq!(valkey.version, (9, 1));
+        assert_eq!(of_version("7.4.0").version, (7, 4));
+        assert_eq!(of_version("8.0-rc1").version, (8, 0));
         assert!(Server::parse(&Value::BulkString(b"# Server\r\n".to_vec())).is_err());
     }
 

@@ -8,7 +8,7 @@ use crate::keys::lane;
 
 /// Begins with the index of the attempt, and goes on with `leased` and the fence, `next` and what `reserve` must know, `ended`, or
 /// `open`. Nothing before there was one.
-pub(super) fn attempt(execution: &Execution) -> String {
+pub(crate) fn attempt(execution: &Execution) -> String {
     if let Some(runnable) = execution.runnable() {
         return next(execution, runnable);
     }

@@ -4,9 +4,10 @@ use ff_backend::Result;
 use ff_backend::codec::record;
 use ff_backend::transaction::{Tag, Version};
 use ff_core::record::{Execution, Record, RecordKey, stored};
+use redis::Value;
 
-use super::attempt::attempt;
 use crate::error::corrupt;
+use crate::reply::{bytes, optional_text};
 
 /// A version as it stands on a record: the counter, and the tag in hex.
 pub(crate) fn version_text(version: Version) -> String {
@@ -26,33 +27,22 @@ pub(crate) fn parse_version(text: &str) -> Result<Option<Version>> {
     }))
 }
 
-/// What stands on an execution in plain text, for the store's functions and for people.
-pub(crate) struct Plain {
-    pub(crate) created: String,
-    pub(crate) attempt: String,
-    pub(crate) flow: Option<String>,
-}
-
-/// The plain fields of an execution; other records have none.
-pub(crate) fn plain(record: &Record) -> Option<Plain> {
-    let Record::Execution(execution) = record else {
-        return None;
-    };
-    Some(Plain {
-        created: execution.definition.created_at.as_millis().to_string(),
-        attempt: attempt(execution),
-        flow: execution.definition.flow.map(|flow_id| flow_id.to_string()),
-    })
-}
-
 /// An execution that was stored.
 pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
     stored::read(text(body)?).map_err(corrupt)
 }
 
-/// The record with this key, from its body and the claim beside it.
-pub(crate) fn decode(key: &RecordKey, body: &[u8], claim: &str) -> Result<Record> {
-    Ok(record::read_with_claim(key, text(body)?, claim)?)
+/// A record that was looked for.
+pub(crate) type Found = Result<Option<(Record, Version)>>;
+
+/// The record with this key, if there is one, from its version, its body and the claim beside it.
+pub(crate) fn read_record(key: &RecordKey, version: &Value, body: Value, claim: &Value) -> Found {
+    let Some(version) = parse_version(optional_text(version)?.unwrap_or_default())? else {
+        return Ok(None);
+    };
+    let claim = optional_text(claim)?.unwrap_or_default();
+    let record = record::read_with_claim(key, text(&bytes(body)?)?, claim)?;
+    Ok(Some((record, version)))
 }
 
 /// All of it is looked at once, which is cheaper than each text in it.

@@ -12,7 +12,7 @@ use crate::error::corrupt;
 
 /// Milliseconds that one step of priority is worth: 63 years. With priorities on both sides of zero every score is an
 /// integer below 2^53, which a double holds exactly.
-const SPAN_MS: i64 = 2_000_000_000_000;
+pub(crate) const SPAN_MS: i64 = 2_000_000_000_000;
 /// The priority whose scores begin at zero.
 const MIDDLE: i64 = PRIORITY_MAX as i64 / 2;
 /// Ages are counted from the beginning of 2024.
@@ -39,9 +39,4 @@ pub(crate) fn parse_score(number: i64, id: ExecutionId) -> Result<Score> {
 pub(crate) fn created_at(number: i64) -> Timestamp {
     let created_at = EPOCH_MS + number.rem_euclid(SPAN_MS);
     Timestamp::from_millis(created_at.cast_unsigned())
-}
-
-/// The least number of any lower priority.
-pub(crate) fn next_priority(number: i64) -> i64 {
-    (number.div_euclid(SPAN_MS) + 1) * SPAN_MS
 }

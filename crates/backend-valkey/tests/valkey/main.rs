@@ -4,7 +4,7 @@
 
 mod cluster;
 mod conformance;
-mod limits;
+mod ledger;
 mod list;
 mod opening;
 mod support;

@@ -40,7 +40,7 @@ fn counts(flow: u16) -> PartitionCounts {
 fn put(key: &str) -> SettingsOp {
     SettingsOp::Put {
         key: key.to_owned(),
-        value: json!(key),
+        value: Some(json!(key)),
         expected: Expected::Anything,
         ttl: None,
     }

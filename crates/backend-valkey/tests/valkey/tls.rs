@@ -50,7 +50,7 @@ async fn use_store(url: String) {
     let store = ValkeyBackend::open(&Options::new(url)).await.unwrap();
     let put = SettingsOp::Put {
         key: "greeting".to_owned(),
-        value: json!("hello"),
+        value: Some(json!("hello")),
         expected: Expected::Anything,
         ttl: None,
     };

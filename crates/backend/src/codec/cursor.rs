@@ -1,14 +1,7 @@
 //! Cutting a page out of a listing. A cursor names the last row seen by its sort key, so that writes before it move nothing.
 
-use std::cmp::Reverse;
-
-use ff_core::capability::Signature;
-use ff_core::id::ExecutionId;
-use ff_core::machine::placement::{QueueKey, Score};
-use ff_core::name::{LaneId, Namespace};
-use ff_core::time::Timestamp;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::query::{Cursor, Query};
 use crate::{Error, Result};
@@ -84,38 +77,16 @@ impl Cut {
     }
 }
 
-/// A score as a cursor names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ScoreText(#[serde(with = "ScoreFields")] pub Score);
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Score")]
-struct ScoreFields {
-    priority: Reverse<u16>,
-    created_at: Timestamp,
-    id: ExecutionId,
-}
-
-/// A queue as a cursor names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueueText(#[serde(with = "QueueFields")] pub QueueKey);
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "QueueKey")]
-struct QueueFields {
-    namespace: Namespace,
-    lane: LaneId,
-    signature: Signature,
-}
-
 #[cfg(test)]
 mod tests {
+    use ff_core::name::Namespace;
+
     use super::*;
     use crate::query::Listing;
 
     fn query(after: Option<Cursor>, limit: usize) -> Query {
         Query {
-            of: Listing::Queues(Vec::new()),
+            of: Listing::Lanes(Namespace::default_namespace()),
             after,
             limit,
         }
@@ -158,9 +129,9 @@ mod tests {
 
     #[test]
     fn a_cursor_of_another_listing_or_another_shape_is_refused() {
-        let other = Cut::new(&query(Some(Cursor("lanes:1".to_owned())), 1));
+        let other = Cut::new(&query(Some(Cursor("heads:1".to_owned())), 1));
         assert_eq!(other.err(), Some(Error::InvalidCursor));
-        let cut = Cut::new(&query(Some(Cursor("queues:{}".to_owned())), 1)).unwrap();
+        let cut = Cut::new(&query(Some(Cursor("lanes:{}".to_owned())), 1)).unwrap();
         assert_eq!(cut.after::<u32>(), Err(Error::InvalidCursor));
     }
 }

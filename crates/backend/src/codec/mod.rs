@@ -4,12 +4,11 @@
 //! |---|---|
 //! | `key` | records and histories by name |
 //! | `counter` | which record a counter belongs to, and what it is called there |
-//! | `cause`, `state` | causes and states as words |
+//! | `state` | states as words |
 //! | `record`, `claim` | records as documents, and the claim that may stand beside one |
 //! | `line` | lines of a history |
 //! | `cursor` | places in listings, and the pages they lead to |
 
-pub mod cause;
 pub mod claim;
 pub mod counter;
 pub mod cursor;

@@ -1,20 +1,25 @@
 //! After whatever happened, every record is in exactly the index its facts say.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ff_core::command::lease::{Complete, DelayUntil, Fail, Release, Renew};
 use ff_core::command::operator::{CancelExecution, ChangePriority, HoldExecution, RevokeLease};
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::{BudgetId, ExecutionId};
 use ff_core::machine::claim::{HandOut, Refusal, block_queued, unblock};
-use ff_core::machine::{Context, Decided, Draft, fail, lease, operator, placement, time};
+use ff_core::machine::index::{Index, Order};
+use ff_core::machine::{Context, Decided, Draft, claim, fail, lease, operator, placement, time};
 use ff_core::name::Category;
 use ff_core::partition::{Family, Partition};
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
 use ff_core::record::{Cause, Execution, Record, RecordKey};
 use ff_core::time::Duration;
 
-use super::build::{Random, Store};
+use super::build::{Random, Store, all_entries, tagged};
+use super::queues::under;
 use crate::due::DueKey;
+use crate::query::{Page, Range};
 use crate::reserve::Reserve;
 use crate::transaction::Transaction;
 
@@ -24,16 +29,34 @@ const STEPS: u64 = 150;
 pub(super) async fn indexes_follow_the_facts_through_random_lives(store: &Store<'_>) {
     let cause = Cause::Budget(BudgetId::from_uuid(store.uuid()));
     let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(3).collect();
-    let mut ids = Vec::new();
+    let (mut ids, mut lists) = (Vec::new(), BTreeSet::new());
     for seed in 0..SEEDS {
         let mut random = Random::new(1_000 * seed);
         for _ in 0..STEPS {
             live(store, &partitions, &mut ids, cause, &mut random).await;
         }
+        let mut records = Vec::new();
         for partition in &partitions {
-            audit(store, *partition, &ids).await;
+            records.extend(audit(store, *partition, &ids).await);
+        }
+        lists.extend(records.iter().flat_map(all_entries).map(|entry| entry.index));
+        for index in &lists {
+            let range = Range::of(index.clone(), partitions.clone());
+            let found = store.follow(&range.into(), 50, Page::records).await.into_iter();
+            let found: Vec<Record> = found.map(|(record, _)| record).collect();
+            assert_eq!(found, facts(&records, index), "seed {seed}, {index}");
         }
     }
+}
+
+/// What belongs in a list, in its order.
+fn facts(records: &[Record], index: &Index) -> Vec<Record> {
+    let entries = records
+        .iter()
+        .flat_map(|record| all_entries(record).map(move |entry| (entry, record)));
+    let here = entries.filter(|(entry, _)| entry.index == *index);
+    let here: BTreeMap<Order, Record> = here.map(|(entry, record)| (entry.order, record.clone())).collect();
+    here.into_values().collect()
 }
 
 /// One random thing happens.
@@ -45,10 +68,15 @@ async fn live(
     random: &mut Random,
 ) {
     match random.below(10) {
-        0 | 1 => ids.push(submit(store, *random.pick(partitions), random).await),
+        0 | 1 => ids.push(submit(store, *random.pick(partitions), cause, random).await),
         2 | 3 => {
             let mode = *random.pick(&[HandOut::Lease, HandOut::Grant]);
-            store.reserve(Reserve { mode, ..store.ask(2) }).await;
+            let tasks = store.reserve(Reserve { mode, ..store.ask(2) }).await;
+            let granted = tasks.into_iter().filter(|task| task.execution.grant().is_some());
+            for task in granted.filter(|_| random.below(3) > 0) {
+                let leases = |execution: &_, context: &_| claim::lease(execution, &task.claimant, context);
+                store.apply(task.execution.id, leases).await;
+            }
         }
         4 => store.advance(Duration::from_millis(random.below(15_000))).await,
         _ if ids.is_empty() => {}
@@ -67,7 +95,7 @@ async fn live(
     }
 }
 
-async fn submit(store: &Store<'_>, partition: Partition, random: &mut Random) -> ExecutionId {
+async fn submit(store: &Store<'_>, partition: Partition, cause: Cause, random: &mut Random) -> ExecutionId {
     let backoff = Backoff::Fixed {
         delay: Duration::from_secs(random.below(3)),
     };
@@ -76,16 +104,21 @@ async fn submit(store: &Store<'_>, partition: Partition, random: &mut Random) ->
         ..RetryPolicy::default()
     });
     let delay = Duration::from_secs(random.below(20));
+    let budgets = match cause {
+        Cause::Budget(budget_id) if random.below(3) == 0 => vec![budget_id],
+        _ => vec![],
+    };
     let command = CreateExecution {
         priority: u16::try_from(random.below(4)).unwrap_or(0),
         policy: Policy {
             retry_policy,
-            ..Policy::default()
+            ..under(budgets)
         },
         delay_until: (random.below(3) == 0).then_some(store.now().await + delay),
         ..store.command()
     };
-    store.submit_as(store.id_in(partition), command).await.id
+    let tag = ("team", *random.pick(&["red", "blue"]));
+    store.submit_as(store.id_in(partition), tagged(command, tag)).await.id
 }
 
 /// A random rule, applied with the right fence where it needs one. Many are refused.
@@ -188,7 +221,7 @@ fn drafted<O>(decided: Decided<O>) -> Draft {
 }
 
 /// The audit sees every record, each where it belongs, and what is due agrees with the timers.
-async fn audit(store: &Store<'_>, partition: Partition, ids: &[ExecutionId]) {
+async fn audit(store: &Store<'_>, partition: Partition, ids: &[ExecutionId]) -> Vec<Record> {
     let records = store.audited(partition).await;
     let mut here: Vec<RecordKey> = ids
         .iter()
@@ -202,8 +235,8 @@ async fn audit(store: &Store<'_>, partition: Partition, ids: &[ExecutionId]) {
     audited.sort_unstable();
     assert_eq!(audited, here, "each once");
     let page = store.due_in(&[partition], 10_000).await;
-    for record in records {
-        let due_at = placement::due_at(&record);
+    for record in &records {
+        let due_at = placement::due_at(record);
         let listed = page
             .items
             .iter()
@@ -211,4 +244,5 @@ async fn audit(store: &Store<'_>, partition: Partition, ids: &[ExecutionId]) {
             .map(|item| item.due_at);
         assert_eq!(listed, due_at.filter(|at| at.has_come(page.now)), "{:?}", record.key());
     }
+    records
 }

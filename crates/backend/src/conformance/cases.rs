@@ -154,38 +154,31 @@ macro_rules! conformance_cases {
             }
             list {
                 executions_are_listed_newest_first_over_all_partitions,
-                everything_a_filter_names_must_hold,
-                executions_are_listed_by_their_state_as_it_is_now,
-                executions_are_listed_by_the_tags_they_have_now,
-                executions_are_listed_by_when_they_were_created,
-                members_are_listed_by_id_with_their_flow,
-                ended_members_are_left_out_of_the_open_ones,
-                flows_are_listed_newest_first_and_filtered,
-                edges_are_listed_from_both_ends,
-                waitpoints_and_signals_are_listed_by_id,
-                buffered_signals_are_listed_by_their_waitpoint,
-                attempts_are_listed_by_index,
-                rows_that_stay_are_seen_once_while_others_appear,
-                rows_that_stay_are_seen_once_while_others_go,
-                rows_of_a_filtered_listing_are_seen_once_too,
+                rows_that_stay_are_seen_once_while_others_come_and_go,
                 a_listing_of_nothing_is_empty,
                 a_cursor_that_is_none_is_refused,
                 a_cursor_of_another_listing_is_refused,
             }
+            ranges {
+                every_list_holds_what_the_facts_say_in_its_order,
+                a_range_begins_and_ends_where_it_is_asked_to,
+                a_range_goes_on_after_any_place,
+                a_record_of_several_lists_comes_once,
+                heads_are_the_first_of_the_lists_that_have_anything,
+                rows_that_stay_are_seen_once_while_others_move,
+            }
+            entries {
+                a_record_may_enter_a_list_that_it_stands_in,
+                an_entry_whose_record_is_gone_shows_nothing,
+                an_audit_tells_which_lists_a_record_is_missing_in,
+            }
             queues {
-                blocked_work_is_listed_under_its_cause_best_first,
-                a_partition_knows_the_causes_it_holds_work_for,
-                eligible_work_is_listed_under_its_budgets_best_first,
-                leased_work_is_listed_under_its_budgets_by_id,
-                queues_are_listed_with_their_heads_and_lengths,
+                queued_work_is_found_under_its_budgets_best_first,
+                whatever_waits_is_in_one_of_the_queues_there_are,
                 lanes_are_listed_by_name_with_their_depths,
             }
             sweeps {
-                blocked_work_of_many_partitions_is_listed_best_first,
-                eligible_work_of_many_partitions_is_listed_best_first,
-                leased_work_of_many_partitions_is_listed_by_id,
                 namesakes_of_other_partitions_are_told_apart,
-                causes_and_queues_are_listed_partition_by_partition,
                 all_partitions_are_swept_in_one_listing,
                 rows_that_stay_are_seen_once_while_work_comes_and_goes,
             }
@@ -225,7 +218,6 @@ macro_rules! conformance_cases {
                 a_new_generation_is_hinted,
                 a_deleted_budget_is_still_read_but_counts_nothing,
                 budgets_are_listed_by_id_within_their_namespace,
-                several_calls_are_answered_in_order,
                 reports_of_many_callers_add_up,
                 of_many_reports_with_one_identity_one_counts,
             }
@@ -247,6 +239,7 @@ macro_rules! conformance_cases {
                 old_slots_are_listed_to_be_checked,
                 a_changed_limit_holds_at_once,
                 a_deleted_policy_limits_nothing,
+                a_limit_of_nothing_admits_nobody,
                 policies_are_listed_by_id_within_their_namespace,
                 the_cap_holds_among_many_callers,
                 the_window_holds_among_many_callers,
@@ -254,6 +247,18 @@ macro_rules! conformance_cases {
             }
             quota_model {
                 random_calls_answer_what_the_rules_say,
+            }
+            between {
+                reports_between_two_calls_come_before_or_after,
+                admissions_between_two_calls_come_before_or_after,
+            }
+            ledger {
+                random_calls_answer_what_integers_say,
+                malformed_calls_are_refused_and_do_nothing,
+                accounts_are_listed_by_key_within_their_namespace,
+                whoever_waits_is_told_that_a_generation_moved,
+                an_earlier_look_is_hinted,
+                calls_of_many_callers_add_up,
             }
             frames {
                 frames_come_back_in_the_order_they_were_appended,

@@ -1,12 +1,12 @@
 //! The store's clock is the only one, and it never goes back.
 
+use ff_core::machine::index::Index;
 use ff_core::partition::{Family, Partition};
 use ff_core::time::{Duration, Timestamp};
 
 use super::build::Store;
 use crate::due::Due;
 use crate::load::Load;
-use crate::query::{ExecutionFilter, Listing};
 use crate::transaction::{CommitError, Transaction};
 
 pub(super) async fn advancing_moves_the_clock_of_every_partition(store: &Store<'_>) {
@@ -45,12 +45,7 @@ pub(super) async fn every_reply_carries_a_time_that_never_goes_back(store: &Stor
                 .expect("the store answers")
                 .now,
         );
-        check(
-            store
-                .page(Listing::Executions(ExecutionFilter::default()), None, 1)
-                .await
-                .now,
-        );
+        check(store.page(store.range(Index::Age(None)), None, 1).await.now);
         if round % 5 == 0 {
             store.advance(Duration::from_millis(1)).await;
         }

@@ -9,7 +9,7 @@ use ff_core::time::Duration;
 use super::build::{Store, conflict, every_record};
 use super::feed::line;
 use crate::load::Load;
-use crate::transaction::{CommitError, Put, Tag, Transaction, Version};
+use crate::transaction::{CommitError, Delete, Put, Tag, Transaction, Version};
 
 pub(super) async fn a_new_record_is_read_back_with_its_first_version(store: &Store<'_>) {
     let execution = Execution {
@@ -57,11 +57,9 @@ pub(super) async fn one_stale_record_refuses_the_whole_transaction(store: &Store
     };
     let counter = CounterKey::Group(fresh.id, GroupCounter::Applied);
     let mut transaction = store.creation(store.home(), [Record::from(fresh.clone())]);
-    transaction.puts.push(Put {
-        record: Record::from(stale.clone()),
-        expected: Some(wrong),
-        ttl: None,
-    });
+    transaction
+        .puts
+        .push(Put::unlisted(Record::from(stale.clone()), Some(wrong)));
     transaction
         .blobs
         .push((BlobKey::Result(fresh.id), Payload::binary("never")));
@@ -104,11 +102,7 @@ pub(super) async fn the_first_record_that_changed_is_the_one_reported(store: &St
         counter: 9,
         tag: store.tag(),
     });
-    let puts = [&second, &first].map(|execution| Put {
-        record: Record::from(execution.clone()),
-        expected: wrong,
-        ttl: None,
-    });
+    let puts = [&second, &first].map(|execution| Put::unlisted(Record::from(execution.clone()), wrong));
     let transaction = Transaction {
         puts: puts.into(),
         ..store.transaction(store.home())
@@ -178,7 +172,7 @@ pub(super) async fn a_deleted_record_is_gone_and_may_be_created_anew(store: &Sto
     let (_, version) = store.versioned(execution.id).await;
     store
         .commit(Transaction {
-            deletes: vec![(key.clone(), version)],
+            deletes: vec![Delete::unlisted(key.clone(), version)],
             ..store.transaction(store.home())
         })
         .await;
@@ -196,7 +190,7 @@ pub(super) async fn a_delete_of_another_version_is_refused(store: &Store<'_>) {
     let (execution, version) = store.versioned(id).await;
     store.commit(store.replacement(&execution, version)).await;
     let (_, newer) = store.versioned(id).await;
-    let deletes = vec![(RecordKey::Execution(id), version)];
+    let deletes = vec![Delete::unlisted(RecordKey::Execution(id), version)];
     let answer = store
         .try_commit(Transaction {
             deletes,
@@ -310,7 +304,7 @@ pub(super) async fn a_blob_goes_with_its_execution(store: &Store<'_>) {
     let (_, version) = store.versioned(id).await;
     let transaction = Transaction {
         blobs: with_it.to_vec(),
-        deletes: vec![(RecordKey::Execution(id), version)],
+        deletes: vec![Delete::unlisted(RecordKey::Execution(id), version)],
         ..store.transaction(store.home())
     };
     store.commit(transaction).await;

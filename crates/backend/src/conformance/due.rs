@@ -10,7 +10,7 @@ use ff_core::time::{Duration, Timestamp};
 
 use super::build::{Random, Store, record_key, waitpoint};
 use crate::due::DuePage;
-use crate::transaction::Transaction;
+use crate::transaction::{Delete, Transaction};
 
 pub(super) async fn nothing_is_due_before_its_moment(store: &Store<'_>) {
     let (id, until) = delayed(store, store.home(), Duration::from_hours(1)).await;
@@ -107,7 +107,7 @@ pub(super) async fn a_written_record_is_due_at_its_new_moment_only(store: &Store
 pub(super) async fn a_deleted_record_is_not_due(store: &Store<'_>) {
     let (id, _) = delayed(store, store.home(), Duration::from_secs(60)).await;
     let (_, version) = store.versioned(id).await;
-    let deletes = vec![(RecordKey::Execution(id), version)];
+    let deletes = vec![Delete::unlisted(RecordKey::Execution(id), version)];
     store
         .commit(Transaction {
             deletes,

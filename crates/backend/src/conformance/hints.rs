@@ -147,14 +147,11 @@ pub(super) async fn a_changed_setting_is_hinted(store: &Store<'_>) {
     let wanted = Hint::Setting("key".to_owned());
     let write = SettingsOp::Put {
         key: "key".to_owned(),
-        value: 1.into(),
+        value: Some(1.into()),
         expected: Expected::Anything,
         ttl: None,
     };
-    let delete = SettingsOp::Delete {
-        key: "key".to_owned(),
-        expected: Expected::Anything,
-    };
+    let delete = SettingsOp::delete("key".to_owned(), Expected::Anything);
     for op in [write, delete] {
         let mut hints = store.backend().hints();
         store.backend().settings(vec![op]).await.expect("the store answers");

@@ -142,10 +142,6 @@ async fn submit_later(store: &Store<'_>) -> Execution {
 
 async fn replace(store: &Store<'_>, record: Record, version: Version) {
     let mut transaction = store.transaction(store.home());
-    transaction.puts.push(Put {
-        record,
-        expected: Some(version),
-        ttl: None,
-    });
+    transaction.puts.push(Put::unlisted(record, Some(version)));
     store.commit(transaction).await;
 }

@@ -6,7 +6,7 @@ use ff_core::record::{BlobKey, CounterKey, Execution, FlowCounter, GateState, Gr
 
 use super::build::Store;
 use crate::load::Load;
-use crate::transaction::Transaction;
+use crate::transaction::{Put, Transaction};
 
 pub(super) async fn what_does_not_exist_is_absent(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
@@ -142,11 +142,7 @@ pub(super) async fn a_gate_is_read_at_the_moment_of_its_members(store: &Store<'_
             .await;
         let mut transaction = store.transaction(member.partition());
         for (record, version) in snapshot.records.into_values() {
-            transaction.puts.push(crate::transaction::Put {
-                record,
-                expected: Some(version),
-                ttl: None,
-            });
+            transaction.puts.push(Put::replace(record.clone(), (&record, version)));
         }
         store.commit(transaction).await;
         tokio::task::yield_now().await;
@@ -159,11 +155,7 @@ async fn both_at(store: &Store<'_>, pair: &[Execution; 2], priority: u16) -> Tra
     for execution in pair {
         let (execution, version) = store.versioned(execution.id).await;
         let record = Record::from(Execution { priority, ..execution });
-        transaction.puts.push(crate::transaction::Put {
-            record,
-            expected: Some(version),
-            ttl: None,
-        });
+        transaction.puts.push(Put::unlisted(record, Some(version)));
     }
     transaction
 }

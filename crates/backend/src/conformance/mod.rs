@@ -15,12 +15,11 @@ mod cases;
 
 mod audit;
 mod batch;
-mod budget_model;
-mod budgets;
 mod clock;
 mod commit;
 mod counters;
 mod due;
+mod entries;
 mod feed;
 mod frame_keys;
 mod frames;
@@ -28,15 +27,15 @@ mod generations;
 mod guards;
 mod hints;
 mod later;
-pub mod ledger;
+mod ledger;
+mod limits;
 mod list;
 mod load;
 mod model;
 mod nudges;
 mod payloads;
 mod queues;
-mod quota_model;
-mod quotas;
+mod ranges;
 mod remains;
 mod reserve_cost;
 mod reserve_fields;
@@ -59,6 +58,8 @@ use futures::future::BoxFuture;
 use crate::Backend;
 
 pub use cases::cases;
+
+use limits::{between, budget_model, budgets, quota_model, quotas};
 
 /// A fresh, empty store with a clock that can be moved.
 #[async_trait]

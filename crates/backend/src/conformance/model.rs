@@ -6,7 +6,7 @@ use ff_core::record::{CounterKey, Execution, GroupCounter, Record, RecordKey};
 
 use super::build::{Random, Store};
 use crate::load::Load;
-use crate::transaction::{CommitError, Put, Transaction, Version};
+use crate::transaction::{CommitError, Delete, Put, Transaction, Version};
 
 const SEEDS: u64 = 4;
 const TRANSACTIONS: u64 = 120;
@@ -33,7 +33,7 @@ impl Model {
         let deletes = transaction
             .deletes
             .iter()
-            .map(|(key, version)| (key.clone(), Some(*version)));
+            .map(|delete| (delete.key.clone(), Some(delete.expected)));
         for (key, expected) in guards.chain(puts).chain(deletes) {
             let found = self.version(&key);
             if found != expected {
@@ -46,8 +46,8 @@ impl Model {
                 .map_or(Version::first(transaction.tag), |version| version.next(transaction.tag));
             self.records.insert(put.record.key(), (put.record.clone(), version));
         }
-        for (key, _) in &transaction.deletes {
-            self.records.remove(key);
+        for delete in &transaction.deletes {
+            self.records.remove(&delete.key);
         }
         for (key, by) in &transaction.increments {
             *self.counters.entry(*key).or_default() += by;
@@ -97,18 +97,16 @@ fn random_transaction(store: &Store<'_>, model: &Model, pool: &[Execution], rand
         let expected = expected(store, model, &key, random);
         match random.below(8) {
             0 => transaction.guards.push((key, expected)),
-            1 => transaction.deletes.extend(expected.map(|version| (key, version))),
+            1 => transaction
+                .deletes
+                .extend(expected.map(|version| Delete::unlisted(key, version))),
             2 | 3 => {
                 let priority = u16::try_from(random.below(100)).unwrap_or(0);
                 let record = Record::from(Execution {
                     priority,
                     ..execution.clone()
                 });
-                transaction.puts.push(Put {
-                    record,
-                    expected,
-                    ttl: None,
-                });
+                transaction.puts.push(Put::unlisted(record, expected));
             }
             _ => {}
         }

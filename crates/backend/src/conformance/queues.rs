@@ -1,220 +1,83 @@
-//! Listings of indexes: queues, lanes, and what waits or runs under a budget or quota.
+//! What waits: the queues there are, what is found in them, and lanes with their depths.
 
 use std::collections::BTreeMap;
 
 use ff_core::command::operator::HoldExecution;
 use ff_core::command::submit::CreateExecution;
-use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
-use ff_core::machine::claim::{Claimant, HandOut, Refusal, block_queued};
-use ff_core::machine::placement::{queue_key, score};
-use ff_core::machine::{claim, operator};
+use ff_core::id::{BudgetId, ExecutionId};
+use ff_core::limits::BUDGET_SETS_MAX;
+use ff_core::machine::claim::HandOut;
+use ff_core::machine::index::Index;
+use ff_core::machine::operator;
+use ff_core::machine::placement::score;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
 use ff_core::policy::Policy;
-use ff_core::record::{Cause, Execution};
+use ff_core::record::Execution;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
 
 use super::build::Store;
 use super::reserve_match::requiring;
-use crate::query::{LaneDepth, Listing, Page, QueueHead};
+use crate::query::{HeadsOf, LaneDepth, Listing, Page, Range};
 use crate::reserve::Reserve;
 
-pub(super) async fn blocked_work_is_listed_under_its_cause_best_first(store: &Store<'_>) {
-    let causes = [
-        Cause::Budget(BudgetId::from_uuid(store.uuid())),
-        Cause::Quota(QuotaPolicyId::from_uuid(store.uuid())),
-    ];
-    for cause in causes {
-        let mut blocked = Vec::new();
-        for priority in [1, 9, 4, 9, 0, 2, 7, 7] {
-            let execution = store
-                .submit(CreateExecution {
-                    priority,
-                    ..store.command()
-                })
-                .await;
-            block(store, execution.id, cause).await;
-            blocked.push(execution);
-            store.advance(Duration::from_millis(5)).await;
-        }
-        assert_eq!(
-            store
-                .listed_ids(Listing::Blocked {
-                    partitions: vec![store.home()],
-                    cause
-                })
-                .await,
-            by_score(blocked)
-        );
-    }
-    let elsewhere = Cause::Budget(BudgetId::from_uuid(store.uuid()));
-    assert_eq!(
-        store
-            .listed_ids(Listing::Blocked {
-                partitions: vec![store.home()],
-                cause: elsewhere
-            })
-            .await,
-        []
-    );
-}
-
-pub(super) async fn a_partition_knows_the_causes_it_holds_work_for(store: &Store<'_>) {
-    let mut causes: Vec<Cause> = (0..5)
-        .map(|_| Cause::Budget(BudgetId::from_uuid(store.uuid())))
-        .collect();
-    causes.extend((0..5).map(|_| Cause::Quota(QuotaPolicyId::from_uuid(store.uuid()))));
-    let mut last = None;
-    for cause in &causes {
-        for _ in 0..2 {
-            let id = store.submit(store.command()).await.id;
-            block(store, id, *cause).await;
-            last = Some(id);
-        }
-    }
-    let held = async |partition| {
-        let listing = Listing::BlockedCauses(vec![partition]);
-        let causes = store.follow(&listing, 3, Page::causes).await;
-        assert!(causes.iter().all(|(place, _)| *place == partition));
-        causes.into_iter().map(|(_, cause)| cause).collect::<Vec<_>>()
-    };
-    let mut wanted = causes.clone();
-    wanted.sort_unstable();
-    assert_eq!(held(store.home()).await, wanted, "each cause once");
-    if store.counts().count(Family::Flow) > 1 {
-        assert_eq!(held(Partition::flow(1)).await, []);
-    }
-    let (cause, id) = (causes[9], last.expect("something is blocked"));
-    let first = store
-        .listed_ids(Listing::Blocked {
-            partitions: vec![store.home()],
-            cause,
-        })
-        .await;
-    for id in first.into_iter().filter(|blocked| *blocked != id).chain([id]) {
-        store
-            .apply(id, |execution, context| claim::unblock(execution, cause, context))
-            .await;
-    }
-    assert!(
-        !held(store.home()).await.contains(&cause),
-        "nothing waits for it any more"
-    );
-}
-
-pub(super) async fn eligible_work_is_listed_under_its_budgets_best_first(store: &Store<'_>) {
+/// The queues that need a budget are found by their heads, and what is in them by a range over all of them.
+pub(super) async fn queued_work_is_found_under_its_budgets_best_first(store: &Store<'_>) {
     let [budget_id, other] = [(); 2].map(|()| BudgetId::from_uuid(store.uuid()));
+    let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(3).collect();
     let mut queued = Vec::new();
-    for n in 0..12_u16 {
-        let budget_ids = if n % 3 == 0 {
-            [other].into()
-        } else {
-            [budget_id, other].into()
+    for n in 0..24_u16 {
+        let is_wanted = n % 3 != 0;
+        let budgets = [other, budget_id].into_iter().take(1 + usize::from(is_wanted));
+        let command = CreateExecution {
+            priority: n % 5,
+            policy: under(budgets),
+            ..store.command()
         };
-        let policy = Policy {
-            budget_ids,
-            ..Policy::default()
-        };
-        let token = if n % 2 == 0 { "gpu" } else { "eu" };
-        let command = requiring(
-            CreateExecution {
-                priority: n % 5,
-                policy,
-                ..store.command()
-            },
-            &[token],
-        );
-        let execution = store.submit(command).await;
-        if n % 3 != 0 {
-            queued.push(execution);
-        }
+        let command = requiring(command, &[if n % 2 == 0 { "gpu" } else { "eu" }]);
+        let id = store.id_in(partitions[usize::from(n / 2) % partitions.len()]);
+        let execution = store.submit_as(id, command).await;
+        queued.extend(is_wanted.then_some(execution));
     }
-    let held = queued.remove(3);
-    store
-        .apply(held.id, |execution, context| {
-            operator::hold(execution, &HoldExecution { reason: None }, context)
-        })
-        .await;
-    let listing = Listing::QueuedUnder {
-        partitions: vec![store.home()],
-        budget_id,
+    let held = queued.remove(3).id;
+    let holds = |execution: &_, context: &_| operator::hold(execution, &HoldExecution { reason: None }, context);
+    store.apply(held, holds).await;
+    let needs_budget =
+        |index: &Index| matches!(index, Index::Queue(queue) if queue.signature.budgets.contains(&budget_id));
+    let mut of: Vec<Index> = queues(store).await;
+    of.retain(needs_budget);
+    let range = Range {
+        of,
+        ..Range::of(Index::Age(None), partitions)
     };
-    assert_eq!(store.listed_ids(listing).await, by_score(queued));
+    assert_eq!(store.listed_ids(range.into()).await, by_score(queued));
 }
 
-pub(super) async fn leased_work_is_listed_under_its_budgets_by_id(store: &Store<'_>) {
-    let budget_id = BudgetId::from_uuid(store.uuid());
-    let policy = Policy {
-        budget_ids: [budget_id].into(),
-        ..Policy::default()
+/// However many budget sets share a queue: all of them are found in the queues that there are.
+pub(super) async fn whatever_waits_is_in_one_of_the_queues_there_are(store: &Store<'_>) {
+    let command = |_| CreateExecution {
+        policy: under([BudgetId::from_uuid(store.uuid())]),
+        ..store.command()
     };
-    let mut leased = Vec::new();
-    for n in 0..8 {
-        let id = store
-            .submit(CreateExecution {
-                policy: policy.clone(),
-                ..store.command()
-            })
-            .await
-            .id;
-        let claimant = granted(store).await;
-        if n % 2 == 0 {
-            store
-                .apply(id, |execution, context| claim::lease(execution, &claimant, context))
-                .await;
-            leased.push(id);
-        }
+    let commands: Vec<_> = (0..BUDGET_SETS_MAX + 20).map(|n| (store.id(), command(n))).collect();
+    let mut waiting: Vec<ExecutionId> = commands.iter().map(|(id, _)| *id).collect();
+    store.submit_all(commands).await;
+    let queues_open = queues(store).await;
+    assert!(queues_open.len() <= BUDGET_SETS_MAX + 1, "the others share one");
+    let mut found = Vec::new();
+    for index in queues_open {
+        found.extend(store.listed_ids(Range::of(index, vec![store.home()]).into()).await);
     }
-    leased.sort_unstable();
-    assert_eq!(
-        store
-            .listed_ids(Listing::LeasedUnder {
-                partitions: vec![store.home()],
-                budget_id
-            })
-            .await,
-        leased
-    );
-}
-
-pub(super) async fn queues_are_listed_with_their_heads_and_lengths(store: &Store<'_>) {
-    let mut wanted: BTreeMap<_, QueueHead> = BTreeMap::new();
-    for n in 0..12_u16 {
-        let required: &[&str] = [&[][..], &["gpu"], &["eu", "gpu"]][usize::from(n % 3)];
-        let lane_id = LaneId::parse(if n % 2 == 0 { "a" } else { "b" }).expect("a lane");
-        let command = requiring(
-            CreateExecution {
-                lane_id,
-                priority: n % 4,
-                ..store.command()
-            },
-            required,
-        );
-        let execution = store.submit(command).await;
-        let (queue, best) = (queue_key(&execution), score(&execution));
-        let head = wanted.entry(queue.clone()).or_insert(QueueHead {
-            partition: store.home(),
-            queue,
-            head: best,
-            length: 0,
-        });
-        head.head = head.head.min(best);
-        head.length += 1;
-    }
-    let listing = Listing::Queues(vec![store.home()]);
-    let listed = async || store.follow(&listing, 2, Page::queues).await;
-    assert_eq!(listed().await, wanted.into_values().collect::<Vec<_>>());
-    let lanes = ["a", "b"].map(|lane| LaneId::parse(lane).expect("a lane")).to_vec();
-    let capabilities = super::reserve_match::capabilities(&["eu", "gpu"]);
-    store
-        .reserve_all(&Reserve {
-            lanes,
-            capabilities,
-            ..store.ask(5)
-        })
-        .await;
-    assert_eq!(listed().await, [], "an empty queue is none");
+    waiting.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, waiting);
+    let everything = Reserve {
+        mode: HandOut::Grant,
+        ..store.ask(100)
+    };
+    store.reserve_all(&everything).await;
+    assert_eq!(queues(store).await, [], "an empty queue is none");
 }
 
 pub(super) async fn lanes_are_listed_by_name_with_their_depths(store: &Store<'_>) {
@@ -265,31 +128,21 @@ fn without_zeros(mut row: LaneDepth) -> LaneDepth {
     row
 }
 
-/// Promises the one eligible execution to a worker.
-pub(super) async fn granted(store: &Store<'_>) -> Claimant {
-    let tasks = store
-        .reserve(Reserve {
-            mode: HandOut::Grant,
-            ..store.ask(1)
-        })
-        .await;
-    tasks
-        .into_iter()
-        .map(|task| task.claimant)
-        .next()
-        .expect("something is eligible")
+/// The queues there are, each once.
+async fn queues(store: &Store<'_>) -> Vec<Index> {
+    let heads = store.follow(&store.heads(HeadsOf::Queues), 100, Page::heads).await;
+    let mut queues: Vec<Index> = heads.into_iter().map(|head| head.index).collect();
+    queues.sort_unstable();
+    queues.dedup();
+    queues
 }
 
-/// Admission refuses an execution that waits.
-pub(super) async fn block(store: &Store<'_>, id: ExecutionId, cause: Cause) {
-    let refusal = Refusal {
-        cause,
-        detail: "closed".to_owned(),
-        generation: 1,
-    };
-    store
-        .apply(id, |execution, context| block_queued(execution, &refusal, context))
-        .await;
+/// Work that counts against these budgets.
+pub(super) fn under(budget_ids: impl IntoIterator<Item = BudgetId>) -> Policy {
+    Policy {
+        budget_ids: budget_ids.into_iter().collect(),
+        ..Policy::default()
+    }
 }
 
 /// Their ids, best score first.

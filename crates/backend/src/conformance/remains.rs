@@ -11,7 +11,7 @@ use super::build::{Store, fence};
 use super::frames::{a_frame, everything};
 use crate::load::Load;
 use crate::query::{Listing, Page};
-use crate::transaction::Transaction;
+use crate::transaction::{Delete, Transaction};
 
 pub(super) async fn blobs_history_streams_and_counters_go_with_the_execution(store: &Store<'_>) {
     let id = ended_with_remains(store).await;
@@ -96,7 +96,7 @@ async fn ended_with_remains(store: &Store<'_>) -> ExecutionId {
 async fn delete(store: &Store<'_>, id: ExecutionId) {
     let (_, version) = store.versioned(id).await;
     let transaction = Transaction {
-        deletes: vec![(RecordKey::Execution(id), version)],
+        deletes: vec![Delete::unlisted(RecordKey::Execution(id), version)],
         delete_remains: vec![id],
         ..store.transaction(store.home())
     };

@@ -72,7 +72,7 @@ pub(super) async fn a_revision_is_never_given_twice(store: &Store<'_>) {
             2 => {
                 let short = SettingsOp::Put {
                     key: "key".to_owned(),
-                    value: json!(1),
+                    value: Some(json!(1)),
                     expected: Expected::Anything,
                     ttl: Some(Duration::from_secs(1)),
                 };
@@ -88,7 +88,7 @@ pub(super) async fn a_setting_is_gone_after_its_time(store: &Store<'_>) {
     let ttl = Some(Duration::from_hours(1));
     let timed = SettingsOp::Put {
         key: "key".to_owned(),
-        value: json!(1),
+        value: Some(json!(1)),
         expected: Expected::Absent,
         ttl,
     };
@@ -109,7 +109,7 @@ pub(super) async fn a_setting_written_again_has_a_new_time(store: &Store<'_>) {
     let ttl = Some(Duration::from_secs(60));
     let timed = SettingsOp::Put {
         key: "key".to_owned(),
-        value: json!(1),
+        value: Some(json!(1)),
         expected: Expected::Anything,
         ttl,
     };
@@ -199,17 +199,14 @@ pub(super) async fn of_many_writers_of_one_revision_one_wins(store: &Store<'_>) 
 fn write(key: &str, value: Value, expected: Expected) -> SettingsOp {
     SettingsOp::Put {
         key: key.to_owned(),
-        value,
+        value: Some(value),
         expected,
         ttl: None,
     }
 }
 
 fn delete(key: &str, expected: Expected) -> SettingsOp {
-    SettingsOp::Delete {
-        key: key.to_owned(),
-        expected,
-    }
+    SettingsOp::delete(key.to_owned(), expected)
 }
 
 async fn one(store: &Store<'_>, op: SettingsOp) -> SettingsReply {

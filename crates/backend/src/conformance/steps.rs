@@ -7,7 +7,7 @@ use ff_core::record::{BlobKey, Record, RecordKey, Step};
 
 use super::build::{Store, step};
 use crate::load::{Load, LoadSteps, Snapshot};
-use crate::transaction::{CommitError, Put, Transaction};
+use crate::transaction::{CommitError, Delete, Put, Transaction};
 
 /// More than any test leaves.
 const ALL: u64 = 1 << 40;
@@ -157,11 +157,7 @@ pub(super) async fn one_that_is_replaced_has_its_new_place(store: &Store<'_>) {
         .load(Load::records(store.home(), [key.clone()]))
         .await
         .version(&key);
-    let put = Put {
-        record: Record::from(step),
-        expected,
-        ttl: None,
-    };
+    let put = Put::unlisted(Record::from(step), expected);
     let transaction = Transaction {
         puts: vec![put],
         blobs: vec![(BlobKey::Step(id, 5), output.expect("an output"))],
@@ -181,7 +177,7 @@ pub(super) async fn one_that_is_deleted_is_gone_and_the_remains_take_the_outputs
         .await
         .version(&key);
     let transaction = Transaction {
-        deletes: vec![(key, version.expect("it is there"))],
+        deletes: vec![Delete::unlisted(key, version.expect("it is there"))],
         ..store.transaction(store.home())
     };
     store.commit(transaction).await;

@@ -23,11 +23,7 @@ pub(super) async fn a_record_is_gone_after_its_time_to_live(store: &Store<'_>) {
     store.advance(TTL).await;
     assert_eq!(store.record(store.home(), record.key()).await, None);
     assert_eq!(store.audited(store.home()).await, []);
-    let put = Put {
-        record: record.clone(),
-        expected: Some(version),
-        ttl: None,
-    };
+    let put = Put::unlisted(record.clone(), Some(version));
     let answer = store
         .try_commit(Transaction {
             puts: vec![put],
@@ -84,9 +80,8 @@ fn key_record() -> Record {
 
 fn creation(store: &Store<'_>) -> Transaction {
     let put = Put {
-        record: key_record(),
-        expected: None,
         ttl: Some(TTL),
+        ..Put::create(key_record())
     };
     Transaction {
         puts: vec![put],

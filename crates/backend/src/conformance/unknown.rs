@@ -7,7 +7,7 @@ use super::build::{Store, conflict};
 use super::feed::line;
 use crate::load::Load;
 use crate::query::{Listing, Page};
-use crate::transaction::Transaction;
+use crate::transaction::{Delete, Transaction};
 
 pub(super) async fn a_repeated_replacement_finds_its_own_tag(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
@@ -33,7 +33,7 @@ pub(super) async fn a_repeated_creation_finds_its_own_tag(store: &Store<'_>) {
 pub(super) async fn a_repeated_deletion_finds_nothing(store: &Store<'_>) {
     let execution = store.submit(store.command()).await;
     let (_, version) = store.versioned(execution.id).await;
-    let deletes = vec![(RecordKey::Execution(execution.id), version)];
+    let deletes = vec![Delete::unlisted(RecordKey::Execution(execution.id), version)];
     let transaction = Transaction {
         deletes,
         ..store.transaction(store.home())

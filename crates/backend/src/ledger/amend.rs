@@ -36,15 +36,18 @@ pub(super) fn amend<B: Books>(books: &mut B, amend: &Amend) -> Result<LedgerAnsw
 fn amended(found: Option<Head>, amend: &Amend) -> Head {
     let is_new = found.is_none();
     let mut head = found.unwrap_or_default();
-    head.version += 1;
+    head.version = amend.tag;
     if is_new || amend.redefines {
-        head.revision += 1;
+        head.revision = amend.tag;
     }
     if is_new || amend.redefines || amend.restart {
         head.generation = sum(head.generation, 1);
     }
     if let Some(body) = &amend.body {
         head.body.clone_from(body);
+    }
+    if let Some(listed) = &amend.listed {
+        head.listed_in.clone_from(listed);
     }
     if let Some(stale_at) = amend.stale_at {
         head.stale_at = stale_at;
@@ -58,24 +61,27 @@ fn amended(found: Option<Head>, amend: &Amend) -> Head {
 }
 
 fn move_meter<B: Books>(books: &mut B, account: AccountKey, Moved { meter, by }: &Moved) -> Result<(), B::Error> {
-    match (meter, *by) {
-        (Meter::Generation, Move::Add(amount)) => change_head(books, account, |head| {
-            head.generation = sum(head.generation, amount);
-        }),
-        (Meter::Generation, _) => Ok(()),
-        (meter, Move::AtLeast(generation)) if meter.is_mark() => {
-            let look_at = books.now() + LOOK_WITHIN;
-            mark(books, account, (meter, generation), look_at)
+    let least = match by {
+        Move::Add(amount) if *meter == Meter::Generation => {
+            return change_head(books, account, |head| head.generation = sum(head.generation, *amount));
         }
-        (meter, Move::ClearBelow(least)) => clear_below(books, account, (meter, least)),
-        (meter, Move::Add(amount)) => change_meter(books, account, meter, |numbers| {
-            numbers.used = sum(numbers.used, amount);
-        })
-        .map(drop),
-        (meter, Move::AtLeast(least)) => {
-            change_meter(books, account, meter, |numbers| numbers.used = numbers.used.max(least)).map(drop)
+        _ if *meter == Meter::Generation => return Ok(()),
+        Move::Add(amount) => {
+            return change_meter(books, account, meter, |numbers| {
+                numbers.used = sum(numbers.used, *amount);
+            })
+            .map(drop);
         }
+        Move::ClearBelow(least) => return clear_below(books, account, (meter, *least)),
+        Move::AtLeast(least) => *least,
+        Move::Reach(Meter::Generation) => books.head(account)?.map_or(0, |head| head.generation),
+        Move::Reach(other) => books.meter(account, other)?.unwrap_or_default().used,
+    };
+    if meter.is_mark() {
+        let look_at = books.now() + LOOK_WITHIN;
+        return mark(books, account, (meter, least), look_at);
     }
+    change_meter(books, account, meter, |numbers| numbers.used = numbers.used.max(least)).map(drop)
 }
 
 /// What is held of it stays.

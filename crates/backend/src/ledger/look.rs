@@ -23,8 +23,13 @@ pub(super) fn read<B: Books>(books: &mut B, read: &Read) -> Result<LedgerAnswer,
             }
         }
     }
-    for (window, at_most) in &read.places {
-        let seen = places(books, account, *window, *at_most)?;
+    for ask in &read.places {
+        let beside = match &ask.beside {
+            Some(meter) => books.meter(account, meter)?.unwrap_or_default().total(),
+            None => 0,
+        };
+        let at_most = ask.at_most.saturating_sub(beside.max(0).cast_unsigned());
+        let seen = places(books, account, ask.window, at_most)?;
         view.places.push(seen);
     }
     Ok(LedgerAnswer::Account(Box::new(view)))

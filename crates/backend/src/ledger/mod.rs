@@ -12,19 +12,10 @@ mod take;
 
 pub use books::Books;
 
-use async_trait::async_trait;
 use ff_core::ledger::{LedgerAnswer, LedgerCall};
 use ff_core::time::Timestamp;
 
-use crate::Result;
 use crate::transaction::Generation;
-
-/// A store with accounts.
-#[async_trait]
-pub trait Ledger: Send + Sync {
-    /// Calls on accounts, each one atomic over its path. Those on one account happen in their order.
-    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>>;
-}
 
 /// The answer to one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +28,8 @@ pub struct LedgerReply {
     pub answer: LedgerAnswer,
 }
 
-/// Does what a call says, as one step.
-pub fn apply<B: Books>(books: &mut B, call: &LedgerCall) -> std::result::Result<LedgerAnswer, B::Error> {
+/// Does what a call says, as one step. Its accounts live in one partition: see [`LedgerCall::partition`].
+pub fn apply<B: Books>(books: &mut B, call: &LedgerCall) -> Result<LedgerAnswer, B::Error> {
     match call {
         LedgerCall::Take(take) => take::take(books, take),
         LedgerCall::Draw(draw) => draw::draw(books, draw),

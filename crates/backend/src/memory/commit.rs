@@ -7,7 +7,6 @@ use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, CounterKey, FlowCounter, GroupCounter, HistorySubject, RecordKey};
 use uuid::Uuid;
 
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::hint::Hint;
 use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Tag, Transaction};
@@ -15,15 +14,7 @@ use crate::transaction::{CommitError, Committed, NudgeStamp, Put, Tag, Transacti
 impl Store {
     /// Commits each transaction or leaves no trace of it.
     pub(super) fn commit_batch(&mut self, batch: Vec<Transaction>) -> Vec<Result<Committed, CommitError>> {
-        let mut answers: Vec<Result<Committed, CommitError>> = Vec::with_capacity(batch.len());
-        for transaction in batch {
-            let answer = match answers.last() {
-                Some(Err(error)) if self.flawed(Flaw::BatchFailsTogether) => Err(error.clone()),
-                _ => self.commit(transaction),
-            };
-            answers.push(answer);
-        }
-        answers
+        batch.into_iter().map(|transaction| self.commit(transaction)).collect()
     }
 
     fn commit(&mut self, transaction: Transaction) -> Result<Committed, CommitError> {
@@ -31,40 +22,30 @@ impl Store {
         if transaction.partition.index >= self.counts.count(Family::Flow) {
             return Err(CommitError::Malformed("not a partition of this store"));
         }
-        if let Err(refusal) = self.judge(&transaction) {
-            return Err(self.mishandled(&transaction, refusal));
-        }
+        self.judge(&transaction)?;
         let committed = self.apply(transaction);
-        self.send_hints();
+        self.hints.send();
         Ok(committed)
     }
 
     fn judge(&self, transaction: &Transaction) -> Result<(), CommitError> {
-        if self.flawed(Flaw::NotAfterCheckedFirst) {
-            self.check_time(transaction)?;
-        }
-        if !self.flawed(Flaw::GenerationCheckedLast) {
-            self.check_generation(transaction)?;
-        }
+        self.check_generation(transaction)?;
         self.compare(transaction)?;
         self.check_time(transaction)?;
-        self.check_generation(transaction)?;
         self.check_queues(transaction)
     }
 
     fn check_generation(&self, transaction: &Transaction) -> Result<(), CommitError> {
         match transaction.generation {
-            Some(read) if read != self.generation && !self.flawed(Flaw::GenerationIgnored) => {
-                Err(CommitError::OtherGeneration)
-            }
+            Some(read) if read != self.generation => Err(CommitError::OtherGeneration),
             _ => Ok(()),
         }
     }
 
     fn compare(&self, transaction: &Transaction) -> Result<(), CommitError> {
-        for (role, key, expected) in transaction.expectations() {
+        for (_, key, expected) in transaction.expectations() {
             let found = self.version(transaction.partition, &key);
-            if found != expected && !self.overlooks(role, expected, found) {
+            if found != expected {
                 return Err(CommitError::Conflict { key, found });
             }
         }
@@ -74,13 +55,13 @@ impl Store {
     fn check_time(&self, transaction: &Transaction) -> Result<(), CommitError> {
         let now = self.now;
         match transaction.not_after {
-            Some(at) if at.has_come(now) && !self.flawed(Flaw::NotAfterIgnored) => Err(CommitError::TooLate { now }),
+            Some(at) if at.has_come(now) => Err(CommitError::TooLate { now }),
             _ => Ok(()),
         }
     }
 
     fn check_queues(&self, transaction: &Transaction) -> Result<(), CommitError> {
-        if !transaction.limits_queues || self.flawed(Flaw::QueueLimitIgnored) {
+        if !transaction.limits_queues {
             return Ok(());
         }
         if self.queues.would_overflow(transaction) {
@@ -100,8 +81,9 @@ impl Store {
         for end in &transaction.stream_ends {
             self.end_stream(end);
         }
-        for (key, _) in &transaction.deletes {
-            self.delete(at, key);
+        for delete in &transaction.deletes {
+            delete.listed.iter().for_each(|entry| self.lists.leave(entry));
+            self.delete(at, &delete.key);
         }
         for (key, payload) in transaction.blobs {
             self.keep_blob(at, key, payload);
@@ -121,11 +103,15 @@ impl Store {
         }
     }
 
-    pub(super) fn put(&mut self, at: Partition, put: Put, tag: Tag) {
-        let version = put.version(tag);
+    fn put(&mut self, at: Partition, put: Put, tag: Tag) {
+        let (version, moves) = (put.version(tag), put.moves());
+        moves.leaves.iter().for_each(|entry| self.lists.leave(entry));
+        let key = put.record.key();
+        for entry in moves.enters {
+            self.lists.enter(entry, at, &key);
+        }
         let expires_at = put.ttl.map(|ttl| self.now + ttl);
-        let record = self.remembered(put.record);
-        self.write(at, record, version, expires_at);
+        self.write(at, put.record, version, expires_at);
     }
 
     /// Moves counters; answers their new values.
@@ -139,8 +125,7 @@ impl Store {
 
     /// Keeps bytes beside their execution, if it is still there.
     fn keep_blob(&mut self, at: Partition, key: BlobKey, payload: Payload) {
-        if self.execution(key.execution_id()).is_some() || self.flawed(Flaw::BlobsOfNobodyKept) {
-            let payload = self.garbled(payload);
+        if self.execution(key.execution_id()).is_some() {
             self.partition_mut(at).blobs.insert(key, payload);
         }
     }
@@ -150,18 +135,16 @@ impl Store {
         if let Some(stream) = self.streams.get_mut(&(execution_id, attempt_index)) {
             stream.closed = Some((end.at, end.reason));
         }
-        if !self.flawed(Flaw::StreamEndNotHinted) {
-            self.hints.note(Hint::Stream {
-                execution_id,
-                attempt_index,
-            });
-        }
+        self.hints.note(Hint::Stream {
+            execution_id,
+            attempt_index,
+        });
     }
 
     fn delete(&mut self, at: Partition, key: &RecordKey) {
         self.erase(at, key);
         match *key {
-            RecordKey::Execution(id) if !self.flawed(Flaw::BlobsOfNobodyKept) => self.delete_blobs(id),
+            RecordKey::Execution(id) => self.delete_blobs(id),
             RecordKey::Flow(flow_id) => self.delete_flow_remains(at, flow_id),
             _ => {}
         }
@@ -205,9 +188,8 @@ impl Store {
     }
 
     fn clear_nudge(&mut self, at: Partition, key: &RecordKey, stamp: NudgeStamp) {
-        let careless = self.flawed(Flaw::NudgeClearIgnoresStamp);
         if let Some(agenda) = self.agendas.get_mut(&at)
-            && (agenda.stamp(key) == Some(stamp) || careless)
+            && agenda.stamp(key) == Some(stamp)
         {
             agenda.forget_nudge(key);
         }
@@ -222,7 +204,7 @@ impl Store {
         let stands_at_zero = nudge
             .only_at_zero
             .is_none_or(|counter| value(&counter).is_none_or(|value| *value == 0));
-        if stands_at_zero || self.flawed(Flaw::NudgeIgnoresZeroCondition) {
+        if stands_at_zero {
             self.nudge(at, nudge.key);
         }
     }

@@ -6,29 +6,19 @@ use ff_core::partition::Partition;
 use ff_core::time::earliest;
 
 use super::agenda::Agenda;
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::due::{Due, DueItem, DuePage};
 
 impl Store {
     /// What is due in these partitions, longest overdue first.
     pub(super) fn due(&self, ask: &Due) -> DuePage {
-        let now = self.now;
-        let limit = if self.flawed(Flaw::DueIgnoresLimit) {
-            usize::MAX
-        } else {
-            ask.limit
-        };
+        let (now, limit) = (self.now, ask.limit);
         let (mut items, mut next) = (Vec::new(), None);
         for (partition, agenda) in self.agendas_of(&ask.partitions) {
             items.extend(self.due_in(partition, agenda, limit.saturating_add(1)));
             next = earliest([next, agenda.timers.next(now)]);
         }
-        let mut page = DuePage::of(now, items, limit, next);
-        if self.flawed(Flaw::DueUnordered) {
-            page.items.reverse();
-        }
-        page
+        DuePage::of(now, items, limit, next)
     }
 
     fn agendas_of(&self, partitions: &[Partition]) -> BTreeMap<Partition, &Agenda> {
@@ -39,11 +29,8 @@ impl Store {
     }
 
     fn due_in(&self, partition: Partition, agenda: &Agenda, limit: usize) -> impl Iterator<Item = DueItem> {
-        let nudges = agenda
-            .nudges
-            .due(self.now)
-            .filter(|_| !self.flawed(Flaw::DueForgetsNudges));
-        let found = agenda.timers.due(self.now).take(limit).chain(nudges.take(limit));
+        let (timers, nudges) = (agenda.timers.due(self.now), agenda.nudges.due(self.now));
+        let found = timers.take(limit).chain(nudges.take(limit));
         found.map(move |(due_at, key)| DueItem {
             partition,
             key: key.clone(),

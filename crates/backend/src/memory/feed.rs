@@ -8,7 +8,6 @@ use ff_core::partition::Partition;
 use ff_core::record::HistoryLine;
 use ff_core::time::Timestamp;
 
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::hint::Hint;
 use crate::query::{FEED_KEPT_FOR, FeedPosition, FeedStart, FeedTrim};
@@ -20,10 +19,10 @@ pub(super) struct History {
 }
 
 impl History {
-    fn push(&mut self, line: HistoryLine, lines_max: usize) {
+    fn push(&mut self, line: HistoryLine) {
         let number = self.lines.last_key_value().map_or(0, |(last, _)| last + 1);
         self.lines.insert(number, line);
-        if self.lines.len() > lines_max {
+        if self.lines.len() > HISTORY_LINES_MAX {
             self.lines.pop_first();
         }
     }
@@ -99,25 +98,11 @@ impl Feed {
 impl Store {
     /// Appends lines to the histories of their subjects and to the feed of the partition.
     pub(super) fn tell(&mut self, partition: Partition, lines: impl IntoIterator<Item = HistoryLine>) {
-        let history_max = if self.flawed(Flaw::HistoryUnbounded) {
-            usize::MAX
-        } else {
-            HISTORY_LINES_MAX
-        };
         let now = self.now;
         for line in lines {
-            self.histories
-                .entry(line.subject)
-                .or_default()
-                .push(line.clone(), history_max);
-            let event = if self.flawed(Flaw::FeedKeepsDetails) {
-                line
-            } else {
-                line.event().into_owned()
-            };
-            if !self.flawed(Flaw::FeedForgets) {
-                self.partition_mut(partition).feed.push(event, now);
-            }
+            let event = line.event().into_owned();
+            self.partition_mut(partition).feed.push(event, now);
+            self.histories.entry(line.subject).or_default().push(line);
             self.hints.note(Hint::Feed { partition });
         }
         self.trim_feed(partition);

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use ff_core::frame::{Frame, FrameId};
-use ff_core::id::ExecutionId;
 use ff_core::machine::decided::ClosedReason;
 use ff_core::name::RequestId;
 use ff_core::time::{Duration, Timestamp};
 
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::frames::{Append, AppendError, Appended, FrameRange, Frames, Keep, NewFrame};
 use crate::hint::Hint;
@@ -104,18 +102,7 @@ impl Store {
     /// Appends a frame under a live lease, unless its stream holds it already.
     pub(super) fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
         let now = self.now;
-        if let Some(repeated) = self
-            .repeated_frame(&append)
-            .filter(|_| self.flawed(Flaw::FrameKeyBeforeFence))
-        {
-            return Ok(repeated);
-        }
-        if !self.flawed(Flaw::FrameFenceIgnored) {
-            append.check(self.execution(append.execution_id).map(|(execution, _)| execution), now)?;
-        }
-        if self.flawed(Flaw::SummaryJudgedBeforeKey) {
-            self.check_summary(&append)?;
-        }
+        append.check(self.execution(append.execution_id).map(|(execution, _)| execution), now)?;
         if let Some(repeated) = self.repeated_frame(&append) {
             return Ok(repeated);
         }
@@ -126,7 +113,7 @@ impl Store {
     /// The frame that the stream holds under the key of this one.
     fn repeated_frame(&mut self, append: &Append) -> Option<Appended> {
         let (now, key) = (self.now, append.frame.key.as_ref()?);
-        let stream = self.stream_of_key((append.execution_id, append.attempt_index), key)?;
+        let stream = self.streams.get_mut(&(append.execution_id, append.attempt_index))?;
         stream.forget_expired(now);
         let frame_id = stream.by_key.get(key).copied()?;
         Some(Appended {
@@ -137,21 +124,11 @@ impl Store {
         })
     }
 
-    /// The stream to look a key up in: only the frame's own.
-    fn stream_of_key(&mut self, own: (ExecutionId, u32), key: &RequestId) -> Option<&mut Stream> {
-        if !self.flawed(Flaw::FrameKeysMeet) {
-            return self.streams.get_mut(&own);
-        }
-        self.streams.values_mut().find(|stream| stream.by_key.contains_key(key))
-    }
-
     fn check_summary(&self, append: &Append) -> Result<(), AppendError> {
         let stream = self.streams.get(&(append.execution_id, append.attempt_index));
         let revision = stream.map_or(0, Stream::revision);
         match append.frame.mode {
-            Keep::Summary { revision: expected, .. }
-                if expected != revision && !self.flawed(Flaw::SummaryLastWriterWins) =>
-            {
+            Keep::Summary { revision: expected, .. } if expected != revision => {
                 Err(AppendError::SummaryConflict { revision })
             }
             _ => Ok(()),
@@ -159,14 +136,12 @@ impl Store {
     }
 
     fn push_frame(&mut self, append: Append) -> Appended {
-        let (now, trims) = (self.now, !self.flawed(Flaw::FrameTrimIgnored));
+        let now = self.now;
         let (execution_id, attempt_index) = (append.execution_id, append.attempt_index);
         let stream = self.streams.entry((execution_id, attempt_index)).or_default();
         let frame_id = stream.push(append.frame, now);
         stream.forget_expired(now);
-        if trims {
-            stream.trim(append.keep_frames, append.keep_for, now);
-        }
+        stream.trim(append.keep_frames, append.keep_for, now);
         let count = stream.frames.len() as u64;
         self.hints.note(Hint::Stream {
             execution_id,
@@ -183,7 +158,6 @@ impl Store {
     /// Reads part of an attempt's output.
     pub(super) fn read(&mut self, range: &FrameRange) -> Frames {
         let now = self.now;
-        let backwards = self.flawed(Flaw::FrameOrderLost);
         let Some(stream) = self.streams.get_mut(&(range.execution_id, range.attempt_index)) else {
             return Frames {
                 now,
@@ -193,13 +167,9 @@ impl Store {
             };
         };
         stream.forget_expired(now);
-        let mut frames: Vec<Frame> = stream.frames_in(range).take(range.limit).cloned().collect();
-        if backwards {
-            frames.reverse();
-        }
         Frames {
             now,
-            frames,
+            frames: stream.frames_in(range).take(range.limit).cloned().collect(),
             closed: stream.closed,
             summary: stream.summary.clone(),
         }

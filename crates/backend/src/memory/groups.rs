@@ -1,7 +1,7 @@
 //! Sorted sets by key; a key with nothing under it is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 
 /// Sorted sets by key.
 #[derive(Clone)]
@@ -33,15 +33,6 @@ impl<K: Ord, V: Ord> Groups<K, V> {
     /// What is under `key`.
     pub(super) fn get(&self, key: &K) -> Option<&BTreeSet<V>> {
         self.0.get(key)
-    }
-
-    /// What is under `key` after `after`, in order.
-    pub(super) fn after<'a>(&'a self, key: &K, after: Option<&'a V>) -> impl Iterator<Item = &'a V> + use<'a, K, V> {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.0
-            .get(key)
-            .into_iter()
-            .flat_map(move |group| group.range((from, Bound::Unbounded)))
     }
 
     /// The groups whose keys are in `keys`, in order.

@@ -1,27 +1,14 @@
 //! The one place where records are written, so that every index follows.
 
-use ff_core::id::ExecutionId;
-use ff_core::machine::placement::{self, Placement};
+use ff_core::machine::index::{Entry, Index, native_entries};
+use ff_core::machine::placement::{QueueKey, Score, due_at, queue_of};
 use ff_core::partition::Partition;
 use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
 
-use super::store::{Entries, Store, Stored};
+use super::store::{Store, Stored};
 use crate::due::DueKey;
 use crate::transaction::Version;
-
-impl Entries {
-    /// Where a record belongs.
-    pub(super) fn of(record: &Record) -> Self {
-        Self {
-            placement: match record {
-                Record::Execution(execution) => Some(placement::placement(execution)),
-                _ => None,
-            },
-            due_at: placement::due_at(record),
-        }
-    }
-}
 
 impl Store {
     /// Writes a record. One that replaces another keeps the moment the other would have been gone by itself.
@@ -34,17 +21,15 @@ impl Store {
     ) {
         let key = record.key();
         let before = self.partition_mut(partition).records.remove(&key);
-        let entries = Entries::of(&record);
+        let queue = queue_of(&record);
         if let Some(before) = &before {
-            self.catalog.remove(&before.record);
+            self.depths.remove(&before.record);
         }
-        self.catalog.insert(partition, &record);
-        self.move_placement(
-            &key,
-            before.as_ref().and_then(|before| before.entries.placement.as_ref()),
-            &entries,
-        );
-        self.schedule(partition, DueKey::Record(key.clone()), entries.due_at);
+        self.depths.add(&record);
+        let replaced = before.as_ref().map(|before| &before.record);
+        self.relist(partition, &key, replaced, Some(&record));
+        self.move_in_queue(before.as_ref().and_then(|before| before.queue.as_ref()), queue.as_ref());
+        self.schedule(partition, DueKey::Record(key.clone()), due_at(&record));
         let expires_at = expires_at.or(before.and_then(|before| before.expires_at));
         if let Some(at) = expires_at {
             self.expiring.insert((at, partition, key.clone()));
@@ -53,18 +38,19 @@ impl Store {
             record,
             version,
             expires_at,
-            entries,
+            queue,
         };
         self.partition_mut(partition).records.insert(key, stored);
     }
 
-    /// Removes a record with every index entry and the nudge it has.
+    /// Removes a record with the nudge it has. The lists that its transaction names are left by that.
     pub(super) fn erase(&mut self, partition: Partition, key: &RecordKey) {
         let Some(stored) = self.partition_mut(partition).records.remove(key) else {
             return;
         };
-        self.catalog.remove(&stored.record);
-        self.move_placement(key, stored.entries.placement.as_ref(), &Entries::default());
+        self.depths.remove(&stored.record);
+        self.relist(partition, key, Some(&stored.record), None);
+        self.move_in_queue(stored.queue.as_ref(), None);
         self.schedule(partition, DueKey::Record(key.clone()), None);
         if let Some(agenda) = self.agendas.get_mut(&partition) {
             agenda.forget_nudge(key);
@@ -74,50 +60,35 @@ impl Store {
         }
     }
 
-    fn move_placement(&mut self, key: &RecordKey, before: Option<&Placement>, after: &Entries) {
-        let RecordKey::Execution(id) = *key else { return };
-        if before == after.placement.as_ref() {
+    /// Moves a record in the lists that no transaction names.
+    fn relist(&mut self, partition: Partition, key: &RecordKey, before: Option<&Record>, after: Option<&Record>) {
+        let [before, after] = [before, after].map(|record| record.map_or_else(Vec::new, native));
+        if before == after {
             return;
         }
-        if let Some(before) = before {
-            self.leave(id, before);
-        }
-        if let Some(after) = &after.placement {
-            self.enter(id, after);
+        before.iter().for_each(|entry| self.lists.leave(entry));
+        for entry in after {
+            self.lists.enter(entry, partition, key);
         }
     }
 
-    fn enter(&mut self, id: ExecutionId, placement: &Placement) {
-        match placement {
-            Placement::Eligible { queue, score } => {
-                let score = self.misplaced(*score);
-                let opened = self.queues.insert(queue, score);
-                self.hints.eligible(id.partition(), queue, opened, self.now);
-            }
-            Placement::Blocked { cause, score } => {
-                self.partition_mut(id.partition()).blocked.insert(*cause, *score);
-            }
-            Placement::Leased { budgets } => {
-                let leased_under = &mut self.partition_mut(id.partition()).leased_under;
-                for budget_id in budgets {
-                    leased_under.insert(*budget_id, id);
-                }
-            }
-            Placement::Nowhere => {}
+    fn move_in_queue(&mut self, before: Option<&(QueueKey, Score)>, after: Option<&(QueueKey, Score)>) {
+        if before == after {
+            return;
+        }
+        if let Some((_, score)) = before {
+            self.queues.remove(score.id);
+        }
+        if let Some((queue, score)) = after {
+            let opened = self.queues.insert(queue, *score);
+            self.hints.eligible(score.id.partition(), queue, opened, self.now);
         }
     }
+}
 
-    fn leave(&mut self, id: ExecutionId, placement: &Placement) {
-        match placement {
-            Placement::Eligible { .. } => self.queues.remove(id),
-            Placement::Blocked { cause, score } => self.partition_mut(id.partition()).blocked.remove(cause, score),
-            Placement::Leased { budgets } => {
-                let leased_under = &mut self.partition_mut(id.partition()).leased_under;
-                for budget_id in budgets {
-                    leased_under.remove(budget_id, &id);
-                }
-            }
-            Placement::Nowhere => {}
-        }
-    }
+/// The lists of a record that no transaction names, but for the queues.
+fn native(record: &Record) -> Vec<Entry> {
+    let mut entries = native_entries(record);
+    entries.retain(|entry| !matches!(entry.index, Index::Queue(_)));
+    entries
 }

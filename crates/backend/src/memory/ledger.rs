@@ -5,13 +5,21 @@ use std::convert::Infallible;
 use std::ops::Bound;
 
 use ff_core::id::{EffectId, GrantId};
-use ff_core::ledger::{AccountKey, Head, Hold, Identity, LedgerCall, Meter, Numbers, ReadHolds};
+use ff_core::ledger::{
+    AccountKey, AccountKind, Head, Hold, Identity, LedgerAnswer, LedgerCall, Meter, Numbers, ReadHolds,
+};
 use ff_core::limits::PAGE_MAX;
+use ff_core::name::Namespace;
+use ff_core::partition::Partition;
 use ff_core::record::UsageIdentity;
 use ff_core::time::{Duration, Timestamp};
 
+use super::list::{Cut, Found};
 use super::store::Store;
+use crate::due::DueKey;
+use crate::hint::Hint;
 use crate::ledger::{Books, LedgerReply, apply};
+use crate::query::Rows;
 
 /// All accounts.
 #[derive(Clone, Default)]
@@ -37,16 +45,62 @@ struct Places {
 impl Store {
     /// One step of the ledger.
     pub(super) fn ledger(&mut self, call: &LedgerCall) -> LedgerReply {
-        let mut open = Open {
-            accounts: &mut self.accounts,
-            now: self.now,
+        let answer = match call.partition(&self.counts) {
+            Some(partition) => self.change_accounts(call, partition),
+            None => LedgerAnswer::Malformed,
         };
-        let Ok(answer) = apply(&mut open, call);
         LedgerReply {
             now: self.now,
             generation: self.generation,
             answer,
         }
+    }
+
+    /// Whatever a call does to the timers and generations of accounts is known to others afterwards.
+    fn change_accounts(&mut self, call: &LedgerCall, partition: Partition) -> LedgerAnswer {
+        let accounts = call.accounts();
+        let before: Vec<_> = accounts.iter().map(|account| self.accounts.state(*account)).collect();
+        let mut open = Open {
+            accounts: &mut self.accounts,
+            now: self.now,
+        };
+        let Ok(answer) = apply(&mut open, call);
+        for (account, before) in accounts.into_iter().zip(before) {
+            let (generation, due_at) = self.accounts.state(account);
+            if before.0.is_some_and(|before| Some(before) != generation) {
+                self.hints.note(Hint::Cause(account));
+            }
+            self.schedule(partition, DueKey::Account(account), due_at);
+            // Whoever asks for what is not there leaves nothing behind.
+            self.accounts.drop_if_absent(account);
+        }
+        answer
+    }
+
+    /// Accounts that the lists of a namespace show.
+    pub(super) fn list_accounts(&self, kind: AccountKind, namespace: &Namespace, cut: &Cut) -> Found {
+        let is_listed = |(key, account): (&AccountKey, &Account)| {
+            let shown = account.head.as_ref().and_then(|head| head.listed_in.as_ref());
+            key.kind() == kind && shown == Some(namespace)
+        };
+        let accounts = self.accounts.0.range((cut.start::<AccountKey>()?, Bound::Unbounded));
+        let rows = accounts.map(|(key, account)| (key, is_listed((key, account)).then_some(*key)));
+        let (rows, next) = cut.page(rows)?;
+        Ok((Rows::Accounts(rows), next))
+    }
+}
+
+impl Accounts {
+    fn drop_if_absent(&mut self, account: AccountKey) {
+        if self.0.get(&account).is_some_and(|found| found.head.is_none()) {
+            self.0.remove(&account);
+        }
+    }
+
+    /// The generation of an account and when it is looked at.
+    fn state(&self, account: AccountKey) -> (Option<i64>, Option<Timestamp>) {
+        let head = self.0.get(&account).and_then(|account| account.head.as_ref());
+        (head.map(|head| head.generation), head.and_then(|head| head.due.at))
     }
 }
 
@@ -219,5 +273,44 @@ impl Books for Open<'_> {
         let nth = usize::try_from(younger).unwrap_or(usize::MAX);
         let places = &self.account(account).places;
         Ok(places.by_age.iter().rev().nth(nth).map(|(at, _)| *at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::id::BudgetId;
+    use ff_core::ledger::{Give, Read, ReadMeters};
+    use ff_core::partition::PartitionCounts;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn asking_for_an_account_that_is_not_there_leaves_nothing() {
+        let mut store = Store::new(Timestamp::from_millis(1), PartitionCounts::default());
+        let account = AccountKey::Budget(BudgetId::from_uuid(Uuid::from_u128(1)));
+        let calls = [
+            LedgerCall::Read(Read {
+                account,
+                meters: ReadMeters::All,
+                places: Vec::new(),
+            }),
+            LedgerCall::Give(Give {
+                path: vec![account],
+                grant: GrantId::from_uuid(Uuid::from_u128(2)),
+                undo: false,
+                back: Vec::new(),
+            }),
+            LedgerCall::Holds(ReadHolds {
+                account,
+                older_than: Duration::ZERO,
+                after: None,
+                limit: 1,
+            }),
+        ];
+        for call in calls {
+            store.ledger(&call);
+            assert!(store.accounts.0.is_empty(), "{call:?}");
+        }
     }
 }

@@ -3,7 +3,6 @@
 use ff_core::name::StepKey;
 use ff_core::record::{BlobKey, Record, RecordKey};
 
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::load::{Load, LoadSteps, Snapshot};
 
@@ -51,16 +50,13 @@ impl Store {
             _ => None,
         });
         let mut steps: Vec<_> = of_execution.filter(|(step, _)| step.seq >= asked.from_seq).collect();
-        if !self.flawed(Flaw::StepsByName) {
-            steps.sort_unstable_by_key(|(step, _)| step.seq);
-        }
-        let unbounded = self.flawed(Flaw::StepOutputsUnbounded);
+        steps.sort_unstable_by_key(|(step, _)| step.seq);
         let mut left = Some(asked.output_bytes);
         for (step, stored) in steps.into_iter().take(asked.limit) {
             if let Some(bytes) = step.output_bytes {
                 left = left.and_then(|left| left.checked_sub(bytes));
                 let blob = BlobKey::Step(id, step.seq);
-                let output = partition.blobs.get(&blob).filter(|_| left.is_some() || unbounded);
+                let output = partition.blobs.get(&blob).filter(|_| left.is_some());
                 snapshot.blobs.extend(output.map(|output| (blob, output.clone())));
             }
             let record = (stored.record.clone(), stored.version);

@@ -8,28 +8,23 @@
 //! | `store` | everything that is kept, and the lookups the others share |
 //! | `commit` | transactions: compare, refuse, apply |
 //! | `index` | a record is written together with its index entries, and only here |
-//! | `queues`, `agenda`, `catalog` | the indexes: what is eligible, what is due, what is listed |
+//! | `queues`, `agenda`, `lists`, `depths` | the indexes: what is eligible, what is due, what is listed, how many there are |
 //! | `load`, `reserve`, `due`, `list` | the questions |
-//! | `feed`, `frames`, `settings`, `budget`, `quota`, `ledger` | what is kept beside records |
-//! | `hints` | wake-ups |
-//! | `flaw` | deliberately wrong variants, for the tests of the conformance suite |
+//! | `feed`, `frames`, `settings`, `ledger` | what is kept beside records |
 
 mod agenda;
-mod budget;
-mod catalog;
 mod commit;
+mod depths;
 mod due;
 mod feed;
-mod flaw;
 mod frames;
 mod groups;
-mod hints;
 mod index;
 mod ledger;
 mod list;
+mod lists;
 mod load;
 mod queues;
-mod quota;
 mod reserve;
 mod settings;
 mod store;
@@ -42,21 +37,16 @@ use ff_core::partition::PartitionCounts;
 use ff_core::time::{Duration, Timestamp};
 
 use self::store::Store;
-use crate::budget::{BudgetCall, BudgetReply};
 use crate::due::{Due, DuePage};
 use crate::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use crate::hint::HintStream;
-use crate::ledger::{Ledger, LedgerReply};
+use crate::ledger::LedgerReply;
 use crate::load::{Load, Snapshot};
 use crate::query::{Page, Query};
-use crate::quota::{QuotaCall, QuotaReply};
 use crate::reserve::{Reservation, Reserve};
 use crate::settings::{SettingsOp, SettingsReply};
 use crate::transaction::{CommitError, Committed, Transaction};
 use crate::{Backend, Result};
-
-#[cfg(feature = "conformance")]
-pub use self::flaw::Flaw;
 
 /// A store in memory, with a clock that moves only when told to.
 pub struct MemoryBackend {
@@ -69,14 +59,6 @@ impl MemoryBackend {
         Self {
             store: Mutex::new(Store::new(start, counts)),
         }
-    }
-
-    /// An empty store that breaks one promise.
-    #[cfg(feature = "conformance")]
-    pub fn with_flaw(start: Timestamp, counts: PartitionCounts, flaw: Flaw) -> Self {
-        let backend = Self::new(start, counts);
-        backend.lock().flaw = Some(flaw);
-        backend
     }
 
     /// The same store with a feed that keeps at most `lines` per partition.
@@ -127,7 +109,7 @@ impl MemoryBackend {
         let mut store = self.lock();
         store.forget_expired();
         let answer = f(&mut store);
-        store.send_hints();
+        store.hints.send();
         answer
     }
 }
@@ -143,7 +125,7 @@ impl Backend for MemoryBackend {
     }
 
     async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
-        Ok(self.call(|store| store.reserve(ask)))
+        Ok(self.call(|store| store.reserve(&ask)))
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {
@@ -154,12 +136,8 @@ impl Backend for MemoryBackend {
         self.call(|store| store.list(&query))
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        self.call(|store| calls.into_iter().map(|call| Ok(store.budget(call))).collect())
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.call(|store| calls.into_iter().map(|call| Ok(store.quota(call))).collect())
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        self.call(|store| calls.iter().map(|call| Ok(store.ledger(call))).collect())
     }
 
     async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
@@ -185,11 +163,3 @@ impl Backend for MemoryBackend {
 
 #[cfg(test)]
 mod tests;
-
-#[async_trait]
-impl Ledger for MemoryBackend {
-    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
-        let mut store = self.lock();
-        calls.iter().map(|call| Ok(store.ledger(call))).collect()
-    }
-}

@@ -69,23 +69,23 @@ impl Queues {
         best
     }
 
-    /// The non-empty queues of a partition, in order.
-    pub(super) fn of_partition(&self, partition: Partition) -> impl Iterator<Item = (&QueueKey, &BTreeSet<Score>)> {
-        self.within
-            .get(&partition)
-            .into_iter()
-            .flat_map(|within| within.range(..))
+    /// The head of every queue.
+    pub(super) fn heads(&self) -> impl Iterator<Item = (Partition, &QueueKey, &Score)> {
+        self.within.iter().flat_map(|(partition, queues)| {
+            let queues = queues.range(..);
+            queues.filter_map(|(queue, scores)| Some((*partition, queue, scores.first()?)))
+        })
+    }
+
+    /// What waits in a queue, best first.
+    pub(super) fn scores(&self, queue: &QueueKey) -> impl Iterator<Item = &Score> {
+        self.across.get(queue).into_iter().flatten()
     }
 
     /// When the oldest execution that waits in a lane was created.
     pub(super) fn oldest(&self, namespace: &Namespace, lane: &LaneId) -> Option<Timestamp> {
         let waiting = self.ages.get(&(namespace.clone(), lane.clone()))?;
         waiting.first().map(|(created_at, _)| *created_at)
-    }
-
-    /// Every non-empty queue, in order.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &QueueKey> {
-        self.across.range(..).map(|(queue, _)| queue)
     }
 
     /// Whether a transaction would open one queue too many in a lane of its partition.
@@ -147,11 +147,14 @@ mod tests {
         for number in 0..=BUDGET_SETS_MAX {
             queues.insert(&queue(number), score(number));
         }
-        let shared = |queues: &Queues| queues.keys().filter(|queue| queue.signature.budgets.is_empty()).count();
+        let shared = |queues: &Queues| {
+            let all = queues.across.range(..);
+            all.filter(|(queue, _)| queue.signature.budgets.is_empty()).count()
+        };
         assert_eq!(shared(&queues), 1);
         queues.remove(score(0).id);
         queues.remove(score(BUDGET_SETS_MAX).id);
         assert_eq!(shared(&queues), 0);
-        assert_eq!(queues.keys().count(), BUDGET_SETS_MAX - 1);
+        assert_eq!(queues.across.range(..).count(), BUDGET_SETS_MAX - 1);
     }
 }

@@ -5,15 +5,13 @@ use ff_core::limits::RESERVE_BYTES_MAX;
 use ff_core::machine::claim::{self, Claimant, Surroundings};
 use ff_core::record::{BlobKey, Execution, Gate, Record, RecordKey};
 
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::reserve::{Reservation, Reserve, Task};
 use crate::transaction::Version;
 
 impl Store {
     /// Hands out the best eligible executions a worker can run.
-    pub(super) fn reserve(&mut self, ask: Reserve) -> Reservation {
-        let ask = self.misheard(ask);
+    pub(super) fn reserve(&mut self, ask: &Reserve) -> Reservation {
         let mut reservation = Reservation {
             now: self.now,
             tasks: Vec::new(),
@@ -27,14 +25,11 @@ impl Store {
                 .best((&ask.namespace, lane), wanted, |signature| ask.can_run(signature));
             for (score, claimant) in best.iter().zip(&ask.claimants[reservation.tasks.len()..]) {
                 bytes += self.input_bytes(score.id);
-                if bytes > RESERVE_BYTES_MAX as u64
-                    && !reservation.tasks.is_empty()
-                    && !self.flawed(Flaw::ReserveIgnoresBytes)
-                {
+                if bytes > RESERVE_BYTES_MAX as u64 && !reservation.tasks.is_empty() {
                     reservation.cut = true;
                     return reservation;
                 }
-                reservation.tasks.extend(self.hand_out(score.id, claimant, &ask));
+                reservation.tasks.extend(self.hand_out(score.id, claimant, ask));
             }
         }
         reservation
@@ -48,16 +43,12 @@ impl Store {
     fn hand_out(&mut self, id: ExecutionId, claimant: &Claimant, ask: &Reserve) -> Option<Task> {
         let (execution, version) = self.execution(id)?;
         let gate = self.gate_of(execution);
-        let state = gate
-            .as_ref()
-            .map(|(gate, _)| gate.state)
-            .filter(|_| !self.flawed(Flaw::ReserveIgnoresGate));
         let surroundings = Surroundings {
             now: self.now,
-            gate: state,
+            gate: gate.as_ref().map(|(gate, _)| gate.state),
         };
         let queued_since = execution.updated_at;
-        let reserved = self.misstamped(claim::hand_out(execution, claimant, ask.mode, surroundings));
+        let reserved = claim::hand_out(execution, claimant, ask.mode, surroundings);
         let task = Task {
             execution: reserved.execution.clone(),
             version: version.next(ask.tag),
@@ -67,13 +58,9 @@ impl Store {
             input: self.input_of(id),
             gate,
         };
-        if self.flawed(Flaw::ReserveHandsOutTwice) {
-            return Some(task);
-        }
         self.write(id.partition(), reserved.execution.into(), task.version, None);
         self.tell(id.partition(), reserved.history);
         self.move_counters(id.partition(), &reserved.increments);
-        self.forget_timer_if_flawed(id);
         Some(task)
     }
 

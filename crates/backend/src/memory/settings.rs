@@ -6,7 +6,6 @@ use std::ops::Bound;
 use ff_core::time::{Duration, Timestamp};
 use serde_json::Value;
 
-use super::flaw::Flaw;
 use super::store::Store;
 use crate::hint::Hint;
 use crate::settings::{Expected, Setting, SettingsOp, SettingsReply};
@@ -80,27 +79,24 @@ impl Store {
                 ttl,
             } => match self.setting_conflict(&key, expected) {
                 Some(conflict) => conflict,
-                None => {
-                    self.hints.note(Hint::Setting(key.clone()));
-                    SettingsReply::Found(self.settings.put(key, value, ttl, self.now))
-                }
+                None => self.write_setting(key, value, ttl),
             },
-            SettingsOp::Delete { key, expected } => match self.setting_conflict(&key, expected) {
-                Some(conflict) => conflict,
-                None => {
-                    if self.settings.remove(&key).is_some() {
-                        self.hints.note(Hint::Setting(key));
-                    }
-                    SettingsReply::Absent
-                }
-            },
+        }
+    }
+
+    fn write_setting(&mut self, key: String, value: Option<Value>, ttl: Option<Duration>) -> SettingsReply {
+        if value.is_some() || self.settings.remove(&key).is_some() {
+            self.hints.note(Hint::Setting(key.clone()));
+        }
+        match value {
+            Some(value) => SettingsReply::Found(self.settings.put(key, value, ttl, self.now)),
+            None => SettingsReply::Absent,
         }
     }
 
     fn setting_conflict(&self, key: &str, expected: Expected) -> Option<SettingsReply> {
         let found = self.settings.by_key.get(key);
-        let refused = !expected.is_met_by(found) && !self.flawed(Flaw::SettingsIgnoreExpected);
-        refused.then(|| SettingsReply::Conflict(found.cloned()))
+        (!expected.is_met_by(found)).then(|| SettingsReply::Conflict(found.cloned()))
     }
 }
 

@@ -2,22 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
-use ff_core::machine::placement::{Placement, Score};
-use ff_core::machine::quota::Quota;
+use ff_core::id::ExecutionId;
+use ff_core::machine::placement::{QueueKey, Score};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Budget, Cause, CounterKey, Execution, HistorySubject, Record, RecordKey};
+use ff_core::record::{BlobKey, CounterKey, Execution, HistorySubject, Record, RecordKey};
 use ff_core::time::{Duration, Timestamp};
 
 use super::agenda::Agenda;
-use super::budget::UsageSeen;
-use super::catalog::Catalog;
+use super::depths::Depths;
 use super::feed::{Feed, History};
-use super::flaw::Flaw;
 use super::frames::Stream;
-use super::groups::Groups;
 use super::ledger::Accounts;
+use super::lists::Lists;
 use super::queues::Queues;
 use super::settings::SettingsTable;
 use crate::hint::{Hint, HintBoard};
@@ -37,19 +34,16 @@ pub(super) struct Store {
     pub(super) expiring: BTreeSet<(Timestamp, Partition, RecordKey)>,
     pub(super) queues: Queues,
     pub(super) agendas: BTreeMap<Partition, Agenda>,
-    pub(super) catalog: Catalog,
+    pub(super) depths: Depths,
+    pub(super) lists: Lists,
     pub(super) histories: BTreeMap<HistorySubject, History>,
     pub(super) feed_lines_max: usize,
     pub(super) streams: BTreeMap<(ExecutionId, u32), Stream>,
-    pub(super) budgets: BTreeMap<BudgetId, Budget>,
-    pub(super) usage_seen: UsageSeen,
-    pub(super) quotas: BTreeMap<QuotaPolicyId, Quota>,
     pub(super) accounts: Accounts,
     pub(super) settings: SettingsTable,
     pub(super) hints: HintBoard,
     /// Nudges ever made; each one's number is its stamp.
     pub(super) nudges_made: u64,
-    pub(super) flaw: Option<Flaw>,
 }
 
 /// What one flow partition keeps.
@@ -59,8 +53,6 @@ pub(super) struct FlowPartition {
     /// Moved counters; 0 is kept like any other value until its subject is deleted.
     pub(super) counters: BTreeMap<CounterKey, i64>,
     pub(super) blobs: BTreeMap<BlobKey, Payload>,
-    pub(super) blocked: Groups<Cause, Score>,
-    pub(super) leased_under: Groups<BudgetId, ExecutionId>,
     pub(super) feed: Feed,
 }
 
@@ -70,14 +62,8 @@ pub(super) struct Stored {
     pub(super) record: Record,
     pub(super) version: Version,
     pub(super) expires_at: Option<Timestamp>,
-    pub(super) entries: Entries,
-}
-
-/// The index entries that stand for a record; kept with it, so that exactly these are removed again.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Entries {
-    pub(super) placement: Option<Placement>,
-    pub(super) due_at: Option<Timestamp>,
+    /// The queue it waits in, and where; kept with it, so that exactly that place is left again.
+    pub(super) queue: Option<(QueueKey, Score)>,
 }
 
 impl Store {
@@ -90,26 +76,21 @@ impl Store {
             expiring: BTreeSet::new(),
             queues: Queues::default(),
             agendas: BTreeMap::new(),
-            catalog: Catalog::default(),
+            depths: Depths::default(),
+            lists: Lists::default(),
             histories: BTreeMap::new(),
             feed_lines_max: FEED_LINES_MAX,
             streams: BTreeMap::new(),
-            budgets: BTreeMap::new(),
-            usage_seen: UsageSeen::default(),
-            quotas: BTreeMap::new(),
             accounts: Accounts::default(),
             settings: SettingsTable::default(),
             hints: HintBoard::default(),
             nudges_made: 0,
-            flaw: None,
         }
     }
 
     /// Lets time pass.
     pub(super) fn advance(&mut self, by: Duration) {
-        if !self.flawed(Flaw::ClockStandsStill) {
-            self.now += by;
-        }
+        self.now += by;
     }
 
     /// Becomes `kept`, but for the time, which does not go back, the generation, which is a new one, and the channel of
@@ -125,7 +106,7 @@ impl Store {
             ..kept
         };
         self.hints.note(Hint::Missed);
-        self.send_hints();
+        self.hints.send();
     }
 
     /// The partition, made if it is the first time anybody writes to it.
@@ -155,15 +136,10 @@ impl Store {
     /// Forgets the records whose time to live is over: nobody sees them again.
     pub(super) fn forget_expired(&mut self) {
         while let Some((at, partition, key)) = self.expiring.first().cloned() {
-            if !at.has_come(self.now) || self.flawed(Flaw::TtlNeverExpires) {
+            if !at.has_come(self.now) {
                 return;
             }
             self.erase(partition, &key);
         }
-    }
-
-    /// Whether the store was made to break this promise.
-    pub(super) fn flawed(&self, flaw: Flaw) -> bool {
-        self.flaw == Some(flaw)
     }
 }

@@ -27,11 +27,7 @@ async fn create(store: &MemoryBackend, number: u128) {
         state,
     };
     let mut transaction = Transaction::new(Partition::flow(0), Tag(7));
-    transaction.puts.push(Put {
-        record: gate.into(),
-        expected: None,
-        ttl: None,
-    });
+    transaction.puts.push(Put::create(gate.into()));
     store.commit(vec![transaction]).await.remove(0).unwrap();
 }
 

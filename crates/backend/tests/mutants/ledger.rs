@@ -1,154 +1,124 @@
-//! Ledgers that count wrong, and the comparison with integers that notices each.
-
-use std::sync::Arc;
+//! Accounts that are told something else than was asked.
 
 use async_trait::async_trait;
-use ff_backend::Result;
-use ff_backend::conformance::ledger::random_calls_answer_what_integers_say;
-use ff_backend::ledger::{Ledger, LedgerReply};
-use ff_backend::memory::MemoryBackend;
-use ff_core::ledger::{Amend, Draw, Expected, LedgerAnswer, LedgerCall, Meter, Move, Moved, Read, ReadMeters, Watch};
-use ff_core::partition::PartitionCounts;
-use ff_core::time::Timestamp;
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
+use ff_backend::query::{Listing, Page, Query};
+use ff_backend::{Backend, Result};
+use ff_core::id::GrantId;
+use ff_core::ledger::{Amend, Draw, Entry, LedgerCall, Take};
+use ff_core::name::{IdempotencyKey, Namespace};
+use ff_core::record::UsageIdentity;
+use ff_core::time::Duration;
+use uuid::Uuid;
 
-/// What is wrong.
-#[derive(Clone, Copy, Debug)]
-enum Lie {
-    /// What is passed is counted by a call of its own.
-    CountsBreachesLater,
-    /// The moment to look is replaced whoever brought it forward.
-    OverwritesDue,
+use crate::liar::lies;
+
+lies! {
+    ();
+    /// Answers about accounts come in another order.
+    LedgerAnswersReversed,
+    /// Every namespace lists the accounts of all.
+    AccountsListedEverywhere,
     /// Every change sends callers back.
     RedefinesAlways,
-    /// What is given wakes nobody.
-    GivesQuietly,
-    /// Nobody looks at who waits.
-    MarksQuietly,
+    /// What was drawn is recognised for ever.
+    DrawnForever,
+    /// Every kind of identity is the same kind.
+    IdentitiesMeet,
     /// A hold is forgotten when it is drawn from.
     ForgetsHolds,
-}
-
-const LIES: [Lie; 6] = [
-    Lie::CountsBreachesLater,
-    Lie::OverwritesDue,
-    Lie::RedefinesAlways,
-    Lie::GivesQuietly,
-    Lie::MarksQuietly,
-    Lie::ForgetsHolds,
-];
-
-struct Lying {
-    store: Arc<MemoryBackend>,
-    lie: Lie,
+    /// Nobody looks at who waits.
+    MarksQuietly,
+    /// Work that needs no place is thought to need one.
+    PlacelessForgotten,
+    /// Every grant takes a place of its own.
+    PlacePerGrant,
+    /// What is held is not given back.
+    GivesForgotten,
 }
 
 #[async_trait]
-impl Ledger for Lying {
-    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
-        let mut replies = Vec::new();
-        for call in calls {
-            replies.push(Ok(self.answer(call).await));
+impl Layer for Liar {
+    fn inner(&self) -> &dyn Backend {
+        &*self.honest
+    }
+
+    async fn ledger(&self, mut calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        for call in &mut calls {
+            match call {
+                LedgerCall::Amend(amend) => self.distort_amend(amend),
+                LedgerCall::Draw(draw) => self.distort_draw(draw),
+                LedgerCall::Take(take) => self.distort_take(take),
+                LedgerCall::Give(give) if self.lie == Lie::GivesForgotten => {
+                    give.grant = GrantId::from_uuid(Uuid::max());
+                }
+                _ => {}
+            }
+        }
+        let mut replies = self.inner().ledger(calls).await;
+        if self.lie == Lie::LedgerAnswersReversed {
+            replies.reverse();
         }
         replies
     }
+
+    async fn list(&self, mut query: Query) -> Result<Page> {
+        if let (Lie::AccountsListedEverywhere, Listing::Accounts { namespace, .. }) = (self.lie, &mut query.of) {
+            *namespace = Namespace::default_namespace();
+        }
+        self.inner().list(query).await
+    }
 }
 
-impl Lying {
-    async fn honest(&self, call: LedgerCall) -> LedgerReply {
-        let mut replies = self.store.ledger(vec![call]).await;
-        replies.remove(0).expect("the store answers")
+impl Liar {
+    fn distort_amend(&self, amend: &mut Amend) {
+        match self.lie {
+            Lie::RedefinesAlways => amend.redefines = true,
+            Lie::AccountsListedEverywhere => {
+                let shared = |listed: Option<Namespace>| listed.map(|_| Namespace::default_namespace());
+                amend.listed = amend.listed.take().map(shared);
+            }
+            _ => {}
+        }
     }
 
-    async fn answer(&self, call: LedgerCall) -> LedgerReply {
-        match (self.lie, call) {
-            (Lie::CountsBreachesLater, LedgerCall::Draw(draw)) => self.draw_then_count(draw).await,
-            (Lie::OverwritesDue, LedgerCall::Amend(mut amend)) => {
-                let newest = self.stamp(&amend).await;
-                amend.due = amend.due.map(|(stamp, at)| (newest.unwrap_or(stamp), at));
-                self.honest(LedgerCall::Amend(amend)).await
+    fn distort_draw(&self, draw: &mut Draw) {
+        match self.lie {
+            Lie::ForgetsHolds => draw.grant = None,
+            Lie::DrawnForever => {
+                let identities = draw.identities.iter_mut();
+                identities.for_each(|identity| identity.remembered = Duration::from_hours(24 * 365));
             }
-            (Lie::RedefinesAlways, LedgerCall::Amend(amend)) => {
-                let redefines = true;
-                self.honest(LedgerCall::Amend(Amend { redefines, ..amend })).await
+            Lie::IdentitiesMeet => {
+                let identities = draw.identities.iter_mut();
+                identities.for_each(|name| name.identity = as_key(&name.identity));
             }
-            (Lie::GivesQuietly, LedgerCall::Give(give)) => {
-                let account = give.path[0];
-                let reply = self.honest(LedgerCall::Give(give)).await;
-                if reply.answer == LedgerAnswer::Given {
-                    let moves = vec![Moved {
-                        meter: Meter::Generation,
-                        by: Move::Add(-1),
-                    }];
-                    let quiet = Amend {
-                        moves,
-                        ..Amend::new(account, Expected::Any)
-                    };
-                    self.honest(LedgerCall::Amend(quiet)).await;
+            _ => {}
+        }
+    }
+
+    fn distort_take(&self, take: &mut Take) {
+        match self.lie {
+            Lie::MarksQuietly => take.mark = None,
+            Lie::PlacelessForgotten => take.mark.iter_mut().for_each(|mark| mark.placeless = false),
+            Lie::PlacePerGrant => {
+                for entry in take.tiers.iter_mut().flatten() {
+                    if let Entry::Place(place) = entry {
+                        place.name = take.grant.to_string();
+                    }
                 }
-                reply
             }
-            (Lie::MarksQuietly, LedgerCall::Take(mut take)) => {
-                take.mark = None;
-                self.honest(LedgerCall::Take(take)).await
-            }
-            (Lie::ForgetsHolds, LedgerCall::Draw(draw)) => {
-                let grant = None;
-                self.honest(LedgerCall::Draw(Draw { grant, ..draw })).await
-            }
-            (_, call) => self.honest(call).await,
-        }
-    }
-
-    async fn draw_then_count(&self, draw: Draw) -> LedgerReply {
-        let watches: Vec<Watch> = draw.watches.clone();
-        let path = draw.path.clone();
-        let watched = Draw {
-            watches: Vec::new(),
-            ..draw
-        };
-        let reply = self.honest(LedgerCall::Draw(watched)).await;
-        if matches!(reply.answer, LedgerAnswer::Drawn(_)) {
-            for watch in watches {
-                let account = path[watch.at].0;
-                let moves = vec![Moved {
-                    meter: watch.count,
-                    by: Move::Add(1),
-                }];
-                let counted = Amend {
-                    moves,
-                    ..Amend::new(account, Expected::Any)
-                };
-                self.honest(LedgerCall::Amend(counted)).await;
-            }
-        }
-        reply
-    }
-
-    async fn stamp(&self, amend: &Amend) -> Option<u64> {
-        let read = Read {
-            account: amend.account,
-            meters: ReadMeters::Only(Vec::new()),
-            places: Vec::new(),
-        };
-        match self.honest(LedgerCall::Read(read)).await.answer {
-            LedgerAnswer::Account(view) => Some(view.head.due.stamp),
-            _ => None,
+            _ => {}
         }
     }
 }
 
-#[tokio::test]
-async fn a_ledger_that_counts_wrong_is_noticed() {
-    for lie in LIES {
-        let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
-        let store = Arc::new(store);
-        let lying = Lying {
-            store: Arc::clone(&store),
-            lie,
-        };
-        let noticed = tokio::spawn(async move {
-            random_calls_answer_what_integers_say(&lying, &|by| store.advance(by)).await;
-        });
-        assert!(noticed.await.is_err(), "{lie:?} is not noticed");
-    }
+fn as_key(identity: &UsageIdentity) -> UsageIdentity {
+    let text = match identity {
+        UsageIdentity::Key(key) => key.to_string(),
+        UsageIdentity::Request(id) | UsageIdentity::Call(_, id) => id.to_string(),
+        UsageIdentity::Effect(id) => id.to_string(),
+    };
+    UsageIdentity::Key(IdempotencyKey::parse(text).expect("a key"))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_backend::Backend;
-use ff_backend::conformance::{Harness, ledger};
+use ff_backend::conformance::Harness;
 use ff_backend::memory::MemoryBackend;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::{Duration, Timestamp};
@@ -44,21 +44,3 @@ async fn memory() -> MemoryHarness {
 }
 
 ff_backend::conformance_suite!(memory);
-
-#[tokio::test]
-async fn its_ledger_counts_as_integers_do() {
-    let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
-    ledger::random_calls_answer_what_integers_say(&store, &|by| store.advance(by)).await;
-}
-
-#[tokio::test]
-async fn quota_policies_that_are_accounts_answer_what_the_rules_say() {
-    let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
-    ledger::quotas_over_accounts_answer_what_the_rules_say(&store, &|by| store.advance(by)).await;
-}
-
-#[tokio::test]
-async fn budgets_that_are_accounts_answer_what_the_rules_say() {
-    let store = MemoryBackend::new(Timestamp::from_millis(1_000_000), PartitionCounts::default());
-    ledger::budgets_over_accounts_answer_what_the_rules_say(&store, &|by| store.advance(by)).await;
-}

@@ -4,6 +4,7 @@
 mod cancels;
 mod flows;
 mod idle;
+mod limit;
 mod load;
 mod measured;
 mod raw;

@@ -50,8 +50,22 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut ratios = Vec::new();
     for _ in 0..arguments.rounds {
         let tasks = agents * steps;
-        let plain = round(&measured, &fabric, Loop::Calls, Amount { tasks, load }).await?;
-        let amount = Amount { tasks: agents, load };
+        let plain = round(
+            &measured,
+            &fabric,
+            Loop::Calls,
+            Amount {
+                tasks,
+                load,
+                under: None,
+            },
+        )
+        .await?;
+        let amount = Amount {
+            tasks: agents,
+            load,
+            under: None,
+        };
         let recording = round(&measured, &fabric, Loop::Steps(steps), amount).await?;
         for id in &recording.executions {
             check_steps(&fabric, *id, steps).await?;

@@ -10,6 +10,7 @@ use ff_core::id::ExecutionId;
 use ff_core::name::ExecutionKind;
 use ff_core::payload::Payload;
 
+use super::limit::{Limit, LimitKind};
 use super::load::{LoadArguments, Loop, Workers, check_delivery};
 use super::measured::{Measured, StoreArguments, Usage, connection};
 use super::{raw, through};
@@ -28,6 +29,9 @@ pub(crate) struct Arguments {
     /// Besides, run every round through a client and a server, and compare
     #[arg(long, value_enum)]
     through: Option<Way>,
+    /// Put every task under a limit that never refuses, which must be asked all the same
+    #[arg(long, value_enum)]
+    under: Option<LimitKind>,
     #[command(flatten)]
     pub(super) load: LoadArguments,
     #[command(flatten)]
@@ -46,6 +50,7 @@ enum Way {
 pub(super) struct Amount {
     pub(super) tasks: usize,
     pub(super) load: LoadArguments,
+    pub(super) under: Option<Limit>,
 }
 
 impl Arguments {
@@ -53,6 +58,7 @@ impl Arguments {
         Amount {
             tasks: self.tasks,
             load: self.load,
+            under: None,
         }
     }
 }
@@ -101,6 +107,10 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let (mut rates, mut ratios) = (Vec::new(), Vec::new());
+    let under = match arguments.under {
+        Some(kind) => Some(Limit::create(&*fabric, kind).await?),
+        None => None,
+    };
     for _ in 0..arguments.rounds {
         let bare = match &raw {
             Some(connection) => {
@@ -109,7 +119,11 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             None => None,
         };
-        let round = round(&measured, &fabric, Loop::Calls, arguments.amount()).await?;
+        let amount = Amount {
+            under,
+            ..arguments.amount()
+        };
+        let round = round(&measured, &fabric, Loop::Calls, amount).await?;
         let rate = round.rate(tasks);
         rates.push(rate);
         ratios.extend(bare.map(|bare| rate / bare));
@@ -149,23 +163,30 @@ pub(super) async fn round(
     })
 }
 
-async fn submit(fabric: &Arc<dyn Fabric>, Amount { tasks, load }: Amount) -> anyhow::Result<Vec<ExecutionId>> {
-    let shares = load.shares(tasks).into_iter();
-    let submitters = shares.map(|share| tokio::spawn(submit_share(Arc::clone(fabric), share.len(), load.payload)));
-    let mut ids = Vec::with_capacity(tasks);
+async fn submit(fabric: &Arc<dyn Fabric>, amount: Amount) -> anyhow::Result<Vec<ExecutionId>> {
+    let mut command = CreateExecution::new(
+        ExecutionKind::parse("bench")?,
+        Payload::binary(vec![7; amount.load.payload]),
+    );
+    command.policy = amount.under.map(Limit::policy).unwrap_or_default();
+    let shares = amount.load.shares(amount.tasks).into_iter();
+    let submitters = shares.map(|share| tokio::spawn(submit_share(Arc::clone(fabric), share.len(), command.clone())));
+    let mut ids = Vec::with_capacity(amount.tasks);
     for submitter in submitters.collect::<Vec<_>>() {
         ids.extend(submitter.await??);
     }
     Ok(ids)
 }
 
-async fn submit_share(fabric: Arc<dyn Fabric>, tasks: usize, payload: usize) -> anyhow::Result<Vec<ExecutionId>> {
-    let kind = ExecutionKind::parse("bench")?;
-    let input = Payload::binary(vec![7; payload]);
+async fn submit_share(
+    fabric: Arc<dyn Fabric>,
+    tasks: usize,
+    command: CreateExecution,
+) -> anyhow::Result<Vec<ExecutionId>> {
     let mut ids = Vec::with_capacity(tasks);
     while ids.len() < tasks {
         let batch = (tasks - ids.len()).min(256);
-        let commands = vec![CreateExecution::new(kind.clone(), input.clone()); batch];
+        let commands = vec![command.clone(); batch];
         for created in fabric.create_executions(commands).await? {
             match created? {
                 Created::Created { execution_id: id } => ids.push(id),

@@ -2,22 +2,45 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use super::meter::{Meter, Numbers};
+use crate::error::{Code, Rejection};
 use crate::id::{BudgetId, ExecutionId, GrantId, QuotaPolicyId};
+use crate::name::Namespace;
 use crate::partition::{Partition, PartitionCounts};
 use crate::time::Timestamp;
 
-/// Which account.
+/// What an account is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccountKind {
+    /// A budget.
+    Budget,
+    /// A quota policy.
+    Quota,
+}
+
+/// Which account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AccountKey {
-    /// Of a budget.
+    /// Of a budget: closed at or above a hard limit.
     Budget(BudgetId),
-    /// Of a quota policy.
+    /// Of a quota policy: closed without a slot or a place in its window.
     Quota(QuotaPolicyId),
 }
 
 impl AccountKey {
+    /// What it is for.
+    pub const fn kind(self) -> AccountKind {
+        match self {
+            AccountKey::Budget(_) => AccountKind::Budget,
+            AccountKey::Quota(_) => AccountKind::Quota,
+        }
+    }
+
     /// Where it lives.
     pub fn partition(self, counts: &PartitionCounts) -> Partition {
         match self {
@@ -32,6 +55,19 @@ impl fmt::Display for AccountKey {
         match self {
             AccountKey::Budget(id) => write!(f, "budget:{id}"),
             AccountKey::Quota(id) => write!(f, "quota:{id}"),
+        }
+    }
+}
+
+/// Reads what [`AccountKey`] writes.
+impl FromStr for AccountKey {
+    type Err = Rejection;
+
+    fn from_str(text: &str) -> Result<Self, Rejection> {
+        match text.split_once(':') {
+            Some(("budget", id)) => id.parse().map(AccountKey::Budget),
+            Some(("quota", id)) => id.parse().map(AccountKey::Quota),
+            _ => Err(Code::InvalidId.because(format!("no account is called {text:?}"))),
         }
     }
 }
@@ -52,9 +88,9 @@ pub struct AccountView {
 /// What an account is besides its numbers, holds and places.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
-    /// Moves with every `Amend`.
+    /// Another one after every `Amend`.
     pub version: u64,
-    /// Moves with every redefinition.
+    /// Another one after every redefinition.
     pub revision: u64,
     /// What it is, in the words of whoever made it.
     pub body: String,
@@ -68,6 +104,8 @@ pub struct Head {
     pub marks: u64,
     /// The last limit that was passed.
     pub last: Option<LastWatch>,
+    /// Whose lists show it.
+    pub listed_in: Option<Namespace>,
 }
 
 impl AccountView {
@@ -151,4 +189,32 @@ pub struct Took {
     pub held: i64,
     /// What it used.
     pub used: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn an_account_is_called_as_it_is_written() {
+        let uuid = Uuid::from_u128(7);
+        for account in [
+            AccountKey::Budget(BudgetId::from_uuid(uuid)),
+            AccountKey::Quota(QuotaPolicyId::from_uuid(uuid)),
+        ] {
+            assert_eq!(account.to_string().parse(), Ok(account));
+        }
+        let others = [
+            "",
+            "budget",
+            "budget:",
+            "quota:x",
+            "slot:00000000-0000-0000-0000-000000000007",
+        ];
+        for text in others {
+            assert!(text.parse::<AccountKey>().is_err(), "{text:?}");
+        }
+    }
 }

@@ -56,6 +56,8 @@ pub enum LedgerAnswer {
     OtherRevision(Box<AccountView>),
     /// The numbers of an account mean something else from now on.
     Stale(AccountKey),
+    /// The call contradicts itself; nothing was done.
+    Malformed,
 }
 
 /// What an entry showed.

@@ -1,11 +1,15 @@
 //! What is asked of accounts. Every call is one atomic step over a path of accounts of one partition.
 
-use super::account::AccountKey;
-use super::meter::Meter;
+use super::account::{AccountKey, Head};
+use super::meter::{Meter, NUMBER_MAX};
 use crate::id::{EffectId, ExecutionId, GrantId};
-use crate::partition::Partition;
+use crate::name::Namespace;
+use crate::partition::{Partition, PartitionCounts};
 use crate::record::UsageIdentity;
 use crate::time::{Duration, Timestamp};
+
+/// Accounts that one call changes together at most.
+pub const PATH_MAX: usize = 4;
 
 /// One call. Calls on one account happen in their order.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,16 +29,54 @@ pub enum LedgerCall {
 }
 
 impl LedgerCall {
-    /// The account that the call is about; the others of its path live in the same partition.
-    pub fn account(&self) -> Option<AccountKey> {
-        let first = |path: &[(AccountKey, u64)]| path.first().map(|(account, _)| *account);
+    /// The accounts that the call is about, the first one leading.
+    pub fn accounts(&self) -> Vec<AccountKey> {
+        let of = |path: &[(AccountKey, u64)]| path.iter().map(|(account, _)| *account).collect();
         match self {
-            LedgerCall::Take(take) => first(&take.path),
-            LedgerCall::Draw(draw) => first(&draw.path),
-            LedgerCall::Give(give) => give.path.first().copied(),
-            LedgerCall::Amend(amend) => Some(amend.account),
-            LedgerCall::Read(read) => Some(read.account),
-            LedgerCall::Holds(holds) => Some(holds.account),
+            LedgerCall::Take(take) => of(&take.path),
+            LedgerCall::Draw(draw) => of(&draw.path),
+            LedgerCall::Give(give) => give.path.clone(),
+            LedgerCall::Amend(amend) => vec![amend.account],
+            LedgerCall::Read(read) => vec![read.account],
+            LedgerCall::Holds(holds) => vec![holds.account],
+        }
+    }
+
+    /// Where its accounts live. `None`: it contradicts itself, and no store does any of it.
+    pub fn partition(&self, counts: &PartitionCounts) -> Option<Partition> {
+        let accounts = self.accounts();
+        let partition = accounts.first()?.partition(counts);
+        let is_apart = |(at, account): (usize, &AccountKey)| {
+            account.partition(counts) != partition || accounts[..at].contains(account)
+        };
+        let is_whole = accounts.len() <= PATH_MAX && !accounts.iter().enumerate().any(is_apart);
+        (is_whole && self.names_only(accounts.len())).then_some(partition)
+    }
+
+    /// Whether everything in it is about one of its accounts, and within the scale.
+    fn names_only(&self, accounts: usize) -> bool {
+        let scale = -NUMBER_MAX..=NUMBER_MAX;
+        match self {
+            LedgerCall::Take(take) => {
+                let is_sound = |entry: &Entry| {
+                    let in_scale = match entry {
+                        Entry::Number(number) => scale.contains(&number.delta),
+                        Entry::Place(_) => true,
+                    };
+                    entry.at() < accounts && in_scale
+                };
+                !take.tiers.is_empty() && take.tiers.iter().flatten().all(is_sound)
+            }
+            LedgerCall::Draw(draw) => {
+                let is_sound = |spent: &Use| spent.at < accounts && (0..=NUMBER_MAX).contains(&spent.amount);
+                draw.uses.iter().all(is_sound) && draw.watches.iter().all(|watch| watch.at < accounts)
+            }
+            LedgerCall::Give(give) => {
+                let is_sound = |(at, _, back): &(usize, Meter, i64)| *at < accounts && scale.contains(back);
+                give.back.iter().all(is_sound)
+            }
+            LedgerCall::Amend(amend) => (1..=NUMBER_MAX.cast_unsigned()).contains(&amend.tag),
+            LedgerCall::Read(_) | LedgerCall::Holds(_) => true,
         }
     }
 }
@@ -217,8 +259,13 @@ pub struct Amend {
     pub account: AccountKey,
     /// What it must be.
     pub expected: Expected,
+    /// A number that nobody else gives: its version from now on, and its revision if it is redefined. A counter would come
+    /// twice where a store has lost its last writes.
+    pub tag: u64,
     /// What it says from now on; absent: what it said.
     pub body: Option<String>,
+    /// Whose lists show it from now on; absent: as before.
+    pub listed: Option<Option<Namespace>>,
     /// What it says means something else for who takes and draws.
     pub redefines: bool,
     /// Single numbers, in order.
@@ -234,12 +281,14 @@ pub struct Amend {
 }
 
 impl Amend {
-    /// Changes nothing yet.
+    /// Changes nothing yet, and needs a tag.
     pub const fn new(account: AccountKey, expected: Expected) -> Self {
         Self {
             account,
             expected,
+            tag: 0,
             body: None,
+            listed: None,
             redefines: false,
             moves: Vec::new(),
             restart: false,
@@ -247,6 +296,18 @@ impl Amend {
             stale_at: None,
             due: None,
         }
+    }
+
+    /// Whether an account with this head stays as it is.
+    pub fn leaves(&self, head: &Head) -> bool {
+        let keeps_body = self.body.as_ref().is_none_or(|body| *body == head.body);
+        let keeps_list = self.listed.as_ref().is_none_or(|listed| *listed == head.listed_in);
+        let keeps_moments = self.stale_at.is_none_or(|at| at == head.stale_at)
+            && self
+                .due
+                .is_none_or(|(stamp, at)| stamp != head.due.stamp || at == head.due.at);
+        let counts = self.redefines || self.restart || self.forget_places.is_some() || !self.moves.is_empty();
+        !counts && keeps_body && keeps_list && keeps_moments
     }
 }
 
@@ -271,12 +332,14 @@ pub struct Moved {
 }
 
 /// How a number is moved. Only what is used moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
     /// By so much.
     Add(i64),
     /// Up to at least so much.
     AtLeast(i64),
+    /// Up to at least what is used of that number now.
+    Reach(Meter),
     /// It is gone if it is below this.
     ClearBelow(i64),
 }
@@ -288,8 +351,19 @@ pub struct Read {
     pub account: AccountKey,
     /// Which numbers.
     pub meters: ReadMeters,
-    /// For windows: how many places count, and from when on at most so many do.
-    pub places: Vec<(Duration, u64)>,
+    /// Which places.
+    pub places: Vec<ReadPlaces>,
+}
+
+/// How many places count, and from when on no more than so many do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadPlaces {
+    /// How long a place counts.
+    pub window: Duration,
+    /// How many.
+    pub at_most: u64,
+    /// So many fewer as this number shows.
+    pub beside: Option<Meter>,
 }
 
 /// Which numbers are read.

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::str::FromStr;
 
+use crate::error::{Code, Rejection};
 use crate::name::Dimension;
 use crate::partition::Partition;
 use crate::record::AMOUNT_MAX;
@@ -60,6 +62,24 @@ impl fmt::Display for Meter {
     }
 }
 
+/// Reads what [`Meter`] writes.
+impl FromStr for Meter {
+    type Err = Rejection;
+
+    fn from_str(text: &str) -> Result<Self, Rejection> {
+        let partition = |index: &str| index.parse().ok().map(Partition::flow);
+        let meter = match text.split_once(':') {
+            Some(("spent", name)) => Some(Meter::Spent(Dimension::parse(name)?)),
+            Some(("mark", index)) => partition(index).map(Meter::Mark),
+            Some(("placeless", index)) => partition(index).map(Meter::PlacelessMark),
+            Some(("own", name)) => Some(Meter::Own(Cow::Owned(name.to_owned()))),
+            None if text == "generation" => Some(Meter::Generation),
+            _ => None,
+        };
+        meter.ok_or_else(|| Code::InvalidId.because(format!("no number of an account is called {text:?}")))
+    }
+}
+
 impl Numbers {
     /// Used and held.
     pub fn total(self) -> i64 {
@@ -75,6 +95,24 @@ pub fn sum(left: i64, right: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_called_as_it_is_written() {
+        let meters = [
+            Meter::Spent(Dimension::parse("tokens").unwrap()),
+            Meter::Generation,
+            Meter::Mark(Partition::flow(7)),
+            Meter::PlacelessMark(Partition::flow(7)),
+            Meter::own("slots"),
+            Meter::own("a:b"),
+        ];
+        for meter in meters {
+            assert_eq!(meter.to_string().parse(), Ok(meter));
+        }
+        for text in ["", "slots", "mark:", "mark:x", "generation:1", "spent:"] {
+            assert!(text.parse::<Meter>().is_err(), "{text:?}");
+        }
+    }
 
     #[test]
     fn sums_stop_at_the_end_of_the_scale() {

@@ -12,9 +12,9 @@
 //! | [`Amend`] | the definition and single numbers, compared with what the caller has read |
 //! | [`Read`], [`ReadHolds`] | look |
 //!
-//! Two numbers tell that something else changed. The *revision* moves with the definition: `Take` and `Draw` name the one
-//! they were computed from and are refused under another. The *version* moves with every `Amend`, which compares it. `Take`,
-//! `Draw` and `Give` move neither, so that no traffic starves an `Amend` and no `Amend` of a number sends callers back.
+//! Two names tell that something else changed. The *revision* changes with the definition: `Take` and `Draw` name the one
+//! they were computed from and are refused under another. The *version* changes with every `Amend`, which compares it. `Take`,
+//! `Draw` and `Give` change neither, so that no traffic starves an `Amend` and no `Amend` of a number sends callers back.
 //!
 //! The *generation* moves whenever something that waits may fit now: with a `Give` that gave something, a redefinition and a
 //! restart. A *mark* says that work waits in a partition, and stands with the generation it was made in. Whoever marked
@@ -25,10 +25,10 @@ mod answer;
 mod call;
 mod meter;
 
-pub use account::{AccountKey, AccountView, Due, Head, Hold, LastWatch, PlacesSeen, Took};
+pub use account::{AccountKey, AccountKind, AccountView, Due, Head, Hold, LastWatch, PlacesSeen, Took};
 pub use answer::{LedgerAnswer, Seen};
 pub use call::{
-    Amend, Bound, Draw, Entry, Expected, Floor, Give, Identity, LedgerCall, Mark, Move, Moved, Number, PlaceEntry,
-    Read, ReadHolds, ReadMeters, Take, TakeKind, Use, Watch,
+    Amend, Bound, Draw, Entry, Expected, Floor, Give, Identity, LedgerCall, Mark, Move, Moved, Number, PATH_MAX,
+    PlaceEntry, Read, ReadHolds, ReadMeters, ReadPlaces, Take, TakeKind, Use, Watch,
 };
 pub use meter::{Meter, NUMBER_MAX, Numbers, sum};

@@ -61,6 +61,8 @@ pub struct Draft {
 pub enum Write {
     /// Replaces the record that was loaded.
     Put(Record),
+    /// Writes the record that was loaded once more, and enters every list it belongs in as if it were new.
+    Again(Record),
     /// Creates a record that must not exist.
     Create {
         /// The record.

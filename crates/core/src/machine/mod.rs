@@ -52,6 +52,7 @@ pub mod flow;
 mod follow_up;
 pub mod graph;
 pub mod group;
+pub mod index;
 pub mod lane;
 pub mod lease;
 pub mod member;
@@ -71,6 +72,7 @@ pub mod submit;
 pub mod suspend;
 pub mod time;
 pub mod wait_children;
+pub mod waiting;
 pub mod waitpoint;
 pub mod worker;
 

@@ -84,6 +84,17 @@ pub fn placement(execution: &Execution) -> Placement {
     }
 }
 
+/// The queue a record belongs in, and its place there.
+pub fn queue_of(record: &Record) -> Option<(QueueKey, Score)> {
+    let Record::Execution(execution) = record else {
+        return None;
+    };
+    match placement(execution) {
+        Placement::Eligible { queue, score } => Some((queue, score)),
+        _ => None,
+    }
+}
+
 /// The place of an execution among those of its queue.
 pub fn score(execution: &Execution) -> Score {
     Score {

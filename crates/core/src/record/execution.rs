@@ -9,7 +9,8 @@ use super::{
     Attempt, AttemptKind, Carried, EdgeGroupPolicy, Effect, EndedLease, Grant, Journal, Lease, Outcome,
     PendingWaitpoint, ReportLog, RequestLog, Resumed, Success, Suspension, is_default,
 };
-use crate::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
+use crate::id::{ExecutionId, FlowId};
+use crate::ledger::AccountKey;
 use crate::limits::USAGE_DIMENSIONS_MAX;
 use crate::name::{Dimension, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace};
 use crate::policy::Policy;
@@ -214,15 +215,8 @@ pub struct Block {
     pub since: Timestamp,
 }
 
-/// What can refuse admission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// A budget at or above a hard limit.
-    Budget(BudgetId),
-    /// A quota with no slot or no place in its window.
-    Quota(QuotaPolicyId),
-}
+/// What refuses admission: an account that is closed.
+pub type Cause = AccountKey;
 
 /// An operator's hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

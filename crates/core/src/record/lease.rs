@@ -77,6 +77,11 @@ impl Lease {
         self.reclaim_at.is_some()
     }
 
+    /// Whether it has been prolonged since it was taken.
+    pub fn is_renewed(&self) -> bool {
+        self.expires_at > self.acquired_at + self.ttl
+    }
+
     /// What its holder is told of stopping: the request that ends first.
     pub fn stop(&self) -> Option<&StopRequest> {
         let requests = self.stops.iter().map(|stop| &stop.request);

@@ -41,7 +41,7 @@ pub use key::{
 };
 pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOperation, StepUnderWay};
 pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
-pub use quota::{Promise, QuotaPolicy, QuotaUsage, Recent, Slot, WindowRequest};
+pub use quota::{Promise, QuotaPolicy};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};
 pub use short_line::{AboutLines, ShortLine};
 pub use step::{Forgotten, Journal, Step, StepKind, StepSignal, StepState};

@@ -66,7 +66,7 @@ pub enum ListOrder {
     #[default]
     Newest,
     /// What waits for a worker of exactly one lane, that which is handed out first at the front. It takes no other filter than
-    /// the lane and its namespace, which is `default` unless given. Of a lane where more than 10,000 wait, the newest of them.
+    /// the lane and its namespace, which is `default` unless given.
     Next,
 }
 

@@ -11,6 +11,7 @@ mod flow_properties;
 mod flows;
 mod graph;
 mod group;
+mod index;
 mod invariants;
 mod leases;
 mod operator;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_backend::tries::Tries;
 use ff_core::digest::Digest;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
@@ -25,8 +26,6 @@ const UNKNOWN_AFTER: Duration = Duration::from_secs(1);
 const USE_NOTED_EVERY: Duration = Duration::from_secs(60);
 /// How long the last use of a key is remembered.
 const USE_KEPT_FOR: Millis = Millis::from_hours(400 * 24);
-/// Conflicts in a row before the caller is told to try again later.
-const CONFLICTS_MAX: u32 = 16;
 
 /// The keys as they were last read.
 #[derive(Default)]
@@ -119,7 +118,7 @@ pub(crate) fn note_use(engine: &Engine, name: &Identity) {
         // The store says when it was written, which is all there is to know.
         let put = SettingsOp::Put {
             key,
-            value: Value::Object(Default::default()),
+            value: Some(Value::Object(Default::default())),
             expected: Expected::Anything,
             ttl: Some(USE_KEPT_FOR),
         };
@@ -132,13 +131,10 @@ pub(crate) fn note_use(engine: &Engine, name: &Identity) {
 /// Writes a new key, if its name is free.
 pub(crate) async fn add(engine: &Engine, key: &AccessKeyRecord) -> Result<()> {
     let value = stored::write_value(key).map_err(|_| internal("a key has no JSON form"))?;
-    let unused = SettingsOp::Delete {
-        key: names::access_key_use(&key.name),
-        expected: Expected::Anything,
-    };
+    let unused = SettingsOp::delete(names::access_key_use(&key.name), Expected::Anything);
     let put = SettingsOp::Put {
         key: names::access_key(&key.name),
-        value,
+        value: Some(value),
         expected: Expected::Absent,
         ttl: None,
     };
@@ -161,7 +157,8 @@ pub(crate) async fn remove(
     may: impl Fn(&AccessKeyRecord) -> bool + Send,
 ) -> Result<()> {
     let key = names::access_key(name);
-    for _ in 0..CONFLICTS_MAX {
+    let mut tries = Tries::default();
+    loop {
         let found = engine.store().setting(SettingsOp::Get { key: key.clone() }).await?;
         let SettingsReply::Found(setting) = found else {
             return Err(no_key(name));
@@ -169,22 +166,16 @@ pub(crate) async fn remove(
         if !parse(&setting).is_none_or(|key| may(&key)) {
             return Err(no_key(name));
         }
-        let delete = SettingsOp::Delete {
-            key: key.clone(),
-            expected: Expected::Revision(setting.revision),
-        };
+        let delete = SettingsOp::delete(key.clone(), Expected::Revision(setting.revision));
         let deleted = engine.store().setting(delete).await?;
         engine.shared.directory.access_keys.forget_all();
         if let SettingsReply::Absent = deleted {
-            let forget_use = SettingsOp::Delete {
-                key: names::access_key_use(name),
-                expected: Expected::Anything,
-            };
+            let forget_use = SettingsOp::delete(names::access_key_use(name), Expected::Anything);
             engine.store().setting(forget_use).await?;
             return Ok(());
         }
+        tries.again(engine.store()).await?;
     }
-    Err(Code::Contention.because("too many others change the same key; try again"))
 }
 
 /// Keys after a name, with their last use.

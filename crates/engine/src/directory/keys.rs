@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_backend::tries::Tries;
 use ff_core::fabric::Result;
 use ff_core::keyring::{self, KeyRing, RotateWaitpointSecret, Rotated, Secret};
 use ff_core::name::Kid;
@@ -65,6 +66,7 @@ pub(crate) async fn ring_for(engine: &Engine, kid: Option<Kid>) -> Result<(Arc<K
 
 /// Makes another key current.
 pub(crate) async fn rotate(engine: &Engine, command: &RotateWaitpointSecret) -> Result<Rotated> {
+    let mut tries = Tries::default();
     loop {
         engine.shared.directory.keys.forget_all();
         let read = read_ring(engine).await?;
@@ -77,6 +79,7 @@ pub(crate) async fn rotate(engine: &Engine, command: &RotateWaitpointSecret) -> 
         {
             return Ok(rotated);
         }
+        tries.again(engine.store()).await?;
     }
 }
 
@@ -120,7 +123,7 @@ async fn write_ring(engine: &Engine, ring: &KeyRing, expected: Expected) -> Resu
     let value = stored::write_value(ring).map_err(|_| internal("the signing keys have no JSON form"))?;
     let put = SettingsOp::Put {
         key: names::KEYS.to_owned(),
-        value,
+        value: Some(value),
         expected,
         ttl: None,
     };

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_backend::tries::Tries;
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::Changed;
 use ff_core::command::submit::LaneState;
@@ -67,6 +68,7 @@ pub(crate) async fn find_or_create(engine: &Engine, namespace: &Namespace, lane:
 /// Says what a lane accepts and hands out.
 pub(crate) async fn set_state(engine: &Engine, command: &SetLaneState) -> Result<Changed> {
     let key = names::lane(&command.namespace, &command.lane_id);
+    let mut tries = Tries::default();
     loop {
         let (before, revision) = stored_lane(engine, &command.namespace, &command.lane_id, key.clone()).await?;
         let (after, changed) = lane::set_state(&before, command.state, &engine.context(engine.store_time().await?));
@@ -78,6 +80,7 @@ pub(crate) async fn set_state(engine: &Engine, command: &SetLaneState) -> Result
             learn(engine, key, after.state);
             return Ok(changed);
         }
+        tries.again(engine.store()).await?;
     }
 }
 
@@ -111,6 +114,7 @@ pub(crate) async fn namespaces(engine: &Engine, limit: usize) -> Result<Vec<Name
 
 /// The lane and its revision in the store, created if nobody has used it.
 async fn stored_lane(engine: &Engine, namespace: &Namespace, name: &LaneId, key: String) -> Result<(Lane, u64)> {
+    let mut tries = Tries::default();
     loop {
         if let SettingsReply::Found(setting) = engine.store().setting(SettingsOp::Get { key: key.clone() }).await? {
             let lane = parse(&setting)?;
@@ -124,6 +128,7 @@ async fn stored_lane(engine: &Engine, namespace: &Namespace, name: &LaneId, key:
             learn(engine, key, lane.state);
             return Ok((lane, setting.revision));
         }
+        tries.again(engine.store()).await?;
     }
 }
 
@@ -158,7 +163,7 @@ fn put(key: String, lane: &Lane, expected: Expected) -> Result<SettingsOp> {
     let value = stored::write_value(lane).map_err(|error| internal(&error.to_string()))?;
     Ok(SettingsOp::Put {
         key,
-        value,
+        value: Some(value),
         expected,
         ttl: None,
     })

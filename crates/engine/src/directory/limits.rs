@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ff_backend::limits;
 use ff_core::command::budget::BudgetState;
 use ff_core::command::quota::QuotaState;
 use ff_core::fabric::Result;
@@ -15,6 +16,7 @@ use ff_core::record::Cause;
 
 use super::BELIEVED_FOR;
 use crate::engine::Engine;
+use crate::fault::refused;
 use crate::ops::{budgets, quotas};
 
 /// Namespaces of the budgets and quota policies seen lately.
@@ -96,8 +98,6 @@ fn learn(engine: &Engine, namespace: &Namespace, cause: Cause) {
 
 /// The generation of a budget or quota, which moves when it may admit more; `None` when there is no such budget or quota.
 pub(crate) async fn generation_of(engine: &Engine, cause: Cause) -> Result<Option<u64>> {
-    Ok(match cause {
-        Cause::Budget(id) => budgets::find(engine, id).await?.map(|budget| budget.generation),
-        Cause::Quota(id) => quotas::find(engine, id).await?.map(|policy| policy.generation),
-    })
+    let generation = limits::generation_of(engine.store(), cause).await;
+    generation.map_err(refused)
 }

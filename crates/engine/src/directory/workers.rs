@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
+use ff_backend::tries::Tries;
 use ff_core::command::claim::Claim;
-use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::{Context, worker};
@@ -25,8 +25,6 @@ use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
 use crate::fault::internal;
 
-/// Conflicts in a row before the caller is told to try again later.
-const CONFLICTS_MAX: u32 = 16;
 /// The incarnation of a registration that only claims made: which start of the process they came from is not known.
 const UNNAMED: Incarnation = Incarnation(Uuid::nil());
 
@@ -143,7 +141,8 @@ pub(crate) async fn change(
     rule: impl Fn(Option<&Worker>, &Context) -> Result<Worker> + Send + Sync,
 ) -> Result<Worker> {
     let key = names::worker(namespace, instance);
-    for _ in 0..CONFLICTS_MAX {
+    let mut tries = Tries::default();
+    loop {
         let found = read_registration(engine, key.clone()).await?;
         let worker = rule(worker_in(found.as_ref()), &engine.context(engine.store_time().await?))?;
         let put = put(key.clone(), &worker, expected(found.as_ref()))?;
@@ -153,8 +152,8 @@ pub(crate) async fn change(
             roster.note_drain(Some(&worker), (namespace.clone(), instance.clone()));
             return Ok(worker);
         }
+        tries.again(engine.store()).await?;
     }
-    Err(contended())
 }
 
 /// Deletes a registration if `rule` agrees.
@@ -165,13 +164,11 @@ pub(crate) async fn remove(
     rule: impl Fn(Option<&Worker>) -> Result<()> + Send + Sync,
 ) -> Result<()> {
     let key = names::worker(namespace, instance);
-    for _ in 0..CONFLICTS_MAX {
+    let mut tries = Tries::default();
+    loop {
         let found = read_registration(engine, key.clone()).await?;
         rule(worker_in(found.as_ref()))?;
-        let delete = SettingsOp::Delete {
-            key: key.clone(),
-            expected: expected(found.as_ref()),
-        };
+        let delete = SettingsOp::delete(key.clone(), expected(found.as_ref()));
         if let SettingsReply::Absent = engine.store().setting(delete).await? {
             let roster = &engine.shared.directory.roster;
             roster.read().remove(namespace);
@@ -179,8 +176,8 @@ pub(crate) async fn remove(
             roster.note_drain(None, (namespace.clone(), instance.clone()));
             return Ok(());
         }
+        tries.again(engine.store()).await?;
     }
-    Err(contended())
 }
 
 async fn read_workers(engine: &Engine, namespace: &Namespace) -> Result<Arc<[Worker]>> {
@@ -249,13 +246,9 @@ fn put(key: String, worker: &Worker, expected: Expected) -> Result<SettingsOp> {
     let value = stored::write_value(worker).map_err(|error| internal(&error.to_string()))?;
     Ok(SettingsOp::Put {
         key,
-        value,
+        value: Some(value),
         expected,
         // Whether a worker is live is read off its registration; the store only has to forget it some time after that.
         ttl: Some(worker.ttl + worker.ttl),
     })
-}
-
-fn contended() -> ff_core::error::Rejection {
-    Code::Contention.because("too many others change the same registration; try again")
 }

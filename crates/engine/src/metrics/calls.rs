@@ -21,7 +21,7 @@ macro_rules! calls {
 }
 
 calls! {
-    Load "load", Commit "commit", Reserve "reserve", Due "due", List "list", Budget "budget", Quota "quota",
+    Load "load", Commit "commit", Reserve "reserve", Due "due", List "list", Ledger "ledger",
     Append "append", Read "read", Settings "settings", Ping "ping",
 }
 

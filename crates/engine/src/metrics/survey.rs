@@ -1,11 +1,11 @@
 //! What stands in the store, as a scrape shows it. It is read for whoever asks first and shown to everybody for a while: however
 //! often, and by however many, a server is scraped, this takes at most a twentieth of the time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_backend::limits;
 use ff_backend::query::{LaneDepth, Listing, Page};
 use ff_core::command::budget::{BudgetState, BudgetView};
 use ff_core::fabric::Result;
@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 
 use crate::directory::lanes;
 use crate::engine::Engine;
+use crate::fault::refused;
 use crate::ops::{budgets, quotas, reads};
 use ff_core::caller::Caller;
 
@@ -109,17 +110,8 @@ async fn read(engine: &Engine) -> Result<Survey> {
 
 /// Budgets and quotas with work that waits for them. A cause of nothing that can be found has no namespace, and is a problem.
 async fn blocking(engine: &Engine) -> Result<BTreeMap<(Namespace, &'static str), u64>> {
-    let of = Listing::BlockedCauses(engine.flow_partitions());
-    let mut causes: Vec<Cause> = engine
-        .store()
-        .list(of, None, LIMITS_MAX)
-        .await?
-        .causes()
-        .into_iter()
-        .map(|(_, cause)| cause)
-        .collect();
-    causes.sort_unstable();
-    causes.dedup();
+    let held = engine.blocking_causes(engine.flow_partitions()).await?.into_iter();
+    let causes: BTreeSet<Cause> = held.map(|(_, cause)| cause).take(LIMITS_MAX).collect();
     let mut blocking = BTreeMap::new();
     for cause in causes {
         let (namespace, kind) = match cause {
@@ -145,15 +137,8 @@ async fn problems(engine: &Engine) -> Result<BTreeMap<(Option<Namespace>, Proble
 }
 
 async fn budgets_of(engine: &Engine, namespace: &Namespace) -> Result<Vec<BudgetView>> {
-    let list = BudgetCall::List {
-        namespace: namespace.clone(),
-        after: None,
-        limit: LIMITS_MAX,
-    };
-    match engine.store().budget(list).await?.1? {
-        BudgetAnswer::Page { budgets, .. } => Ok(budgets),
-        _ => Ok(Vec::new()),
-    }
+    let page = limits::budgets::list(engine.store(), namespace.clone(), None, LIMITS_MAX).await;
+    Ok(page.map_err(refused)?.0)
 }
 
 /// The worst kind of limit that a budget has passed.

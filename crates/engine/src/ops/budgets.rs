@@ -1,23 +1,22 @@
 //! Budgets. The store counts; here is who may see which, and who is told of a change.
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::due::DueKey;
-use ff_backend::query::Cursor;
+use ff_backend::limits;
 use ff_core::command::budget::{
     BudgetReset, BudgetState, BudgetView, ChargeBudget, CreateBudget, CreatedBudget, Deleted, Reported, ResetBudget,
     UpdateLimits, Updated,
 };
 use ff_core::command::page::{ListOf, Page};
-use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::BudgetId;
+use ff_core::ledger::AccountKey;
 use ff_core::machine::budget;
 use ff_core::machine::budget::UsageReport;
 use ff_core::name::Namespace;
 use ff_core::record::{Cause, UsageIdentity};
 
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault::{internal, refused};
 
 pub(crate) async fn create_budget(engine: &Engine, command: CreateBudget) -> Result<CreatedBudget> {
     engine.check_namespace(&command.namespace)?;
@@ -25,25 +24,17 @@ pub(crate) async fn create_budget(engine: &Engine, command: CreateBudget) -> Res
         Some(id) => id,
         None => BudgetId::from_uuid(engine.mint(engine.store_time().await?)),
     };
-    match ask(engine, BudgetCall::Create { budget_id, command }).await? {
-        BudgetAnswer::Created(created) => Ok(CreatedBudget { budget_id, created }),
-        _ => Err(mixed_up()),
-    }
+    let created = limits::budgets::create(engine.store(), budget_id, &command).await;
+    let created = created.map_err(refused)?;
+    Ok(CreatedBudget { budget_id, created })
 }
 
 pub(crate) async fn update_limits(engine: &Engine, command: On<BudgetId, UpdateLimits>) -> Result<Updated> {
     check_seen(engine, command.id).await?;
-    let update = BudgetCall::Update {
-        budget_id: command.id,
-        command: command.command,
-    };
-    match ask(engine, update).await? {
-        BudgetAnswer::Updated(updated) => {
-            moved(engine, command.id);
-            Ok(updated)
-        }
-        _ => Err(mixed_up()),
-    }
+    let updated = limits::budgets::update(engine.store(), command.id, &command.command).await;
+    let updated = updated.map_err(refused)?;
+    moved(engine, command.id);
+    Ok(updated)
 }
 
 pub(crate) async fn get_budget(engine: &Engine, id: BudgetId) -> Result<BudgetView> {
@@ -58,74 +49,47 @@ pub(crate) async fn list_budgets(engine: &Engine, request: ListOf) -> Result<Pag
     engine.check_namespace(&request.namespace)?;
     let scope = list_scope(&request.namespace);
     let after = engine.open_cursor(&request.page, &scope).await?;
-    let list = BudgetCall::List {
-        namespace: request.namespace,
-        after: after.map(|cursor| cursor.0.parse()).transpose()?,
-        limit: request.page.limit()?,
-    };
-    match ask(engine, list).await? {
-        BudgetAnswer::Page { budgets: items, next } => {
-            let next = next.map(|id| Cursor(id.to_string()));
-            let next = engine.sign_cursor(next, &scope).await?;
-            Ok(Page { items, next })
-        }
-        _ => Err(mixed_up()),
-    }
+    let page = limits::budgets::list(engine.store(), request.namespace, after, request.page.limit()?).await;
+    let (items, next) = page.map_err(refused)?;
+    let next = engine.sign_cursor(next, &scope).await?;
+    Ok(Page { items, next })
 }
 
 pub(crate) async fn reset_budget(engine: &Engine, command: On<BudgetId, ResetBudget>) -> Result<BudgetReset> {
     check_seen(engine, command.id).await?;
-    let reset = BudgetCall::Reset {
-        budget_id: command.id,
-        command: command.command,
-    };
-    match ask(engine, reset).await? {
-        BudgetAnswer::Reset(reset) => {
-            moved(engine, command.id);
-            Ok(reset)
-        }
-        _ => Err(mixed_up()),
-    }
+    let reset = limits::budgets::reset(engine.store(), command.id, &command.command).await;
+    let reset = reset.map_err(refused)?;
+    moved(engine, command.id);
+    Ok(reset)
 }
 
 pub(crate) async fn delete_budget(engine: &Engine, id: BudgetId) -> Result<Deleted> {
     check_seen(engine, id).await?;
-    match ask(engine, BudgetCall::Delete(id)).await? {
-        BudgetAnswer::Deleted(deleted) => {
-            engine.shared.directory.limits.forget_all();
-            moved(engine, id);
-            Ok(deleted)
-        }
-        _ => Err(mixed_up()),
-    }
+    let deleted = limits::budgets::delete(engine.store(), id).await.map_err(refused)?;
+    engine.shared.directory.limits.forget_all();
+    moved(engine, id);
+    Ok(deleted)
 }
 
 pub(crate) async fn charge_budget(engine: &Engine, command: On<BudgetId, ChargeBudget>) -> Result<Reported> {
     check_seen(engine, command.id).await?;
-    let charge = BudgetCall::Report {
-        budget_id: command.id,
-        report: report_of(command.command),
-    };
-    match ask(engine, charge).await? {
+    match report(engine, command.id, report_of(command.command)).await? {
         // Only an outbox needs to know that there is nobody left to tell.
-        BudgetAnswer::Reported(Reported::Gone) => Err(budget::not_found(command.id)),
-        BudgetAnswer::Reported(reported) => Ok(reported),
-        _ => Err(mixed_up()),
+        Reported::Gone => Err(budget::not_found(command.id)),
+        reported => Ok(reported),
     }
 }
 
-async fn ask(engine: &Engine, call: BudgetCall) -> Result<BudgetAnswer> {
-    engine.store().budget(call).await?.1
+/// Counts one report.
+pub(crate) async fn report(engine: &Engine, id: BudgetId, report: UsageReport) -> Result<Reported> {
+    let charged = limits::budgets::report(engine.store(), id, &[report], false).await;
+    let reported = charged.map_err(refused)?.reported.pop();
+    reported.ok_or_else(|| internal("a usage report came to nothing"))
 }
 
 /// A budget, whoever may see it, deleted or not. `None`: there never was one, or the store has lost it.
 pub(crate) async fn find(engine: &Engine, id: BudgetId) -> Result<Option<BudgetView>> {
-    match ask(engine, BudgetCall::Get(id)).await {
-        Ok(BudgetAnswer::Budget(view)) => Ok(Some(*view)),
-        Err(refused) if refused.code == Code::BudgetNotFound => Ok(None),
-        Err(refused) => Err(refused),
-        Ok(_) => Err(mixed_up()),
-    }
+    limits::budgets::find(engine.store(), id).await.map_err(refused)
 }
 
 /// A budget the caller may see, deleted or not.
@@ -149,7 +113,10 @@ fn moved(engine: &Engine, id: BudgetId) {
     // At once, not when the hint arrives: the caller's next claim must not believe that it is still closed.
     engine.shared.causes.moved(Cause::Budget(id));
     let partition = engine.shared.config.counts.of_budget(id);
-    engine.shared.due_soon.add(partition, DueKey::Budget(id));
+    engine
+        .shared
+        .due_soon
+        .add(partition, DueKey::Account(AccountKey::Budget(id)));
 }
 
 fn report_of(command: ChargeBudget) -> UsageReport {
@@ -162,8 +129,4 @@ fn report_of(command: ChargeBudget) -> UsageReport {
 
 fn list_scope(namespace: &Namespace) -> String {
     format!("budgets {namespace}")
-}
-
-fn mixed_up() -> Rejection {
-    internal("a budget call was answered with something else")
 }

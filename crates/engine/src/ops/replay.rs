@@ -5,11 +5,11 @@ use ff_core::command::flow::{ReplayExecution, Replayed};
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::limits::PAGE_MAX;
+use ff_core::machine::index::Index;
 use ff_core::machine::replay::{self, Past};
 use ff_core::record::{CounterKey, EdgeState, Execution, GroupCounter, RecordKey, Step};
 
 use crate::engine::Engine;
-use crate::ops::flows::outbound;
 use crate::snapshots::merge;
 use crate::transact::Decision;
 
@@ -73,7 +73,10 @@ async fn all_steps(engine: &Engine, execution: &Execution) -> Result<Vec<Step>> 
 /// Whether an edge out of an execution has failed. Where there are too many to tell at once it says yes: then the
 /// follow-up work looks at each of them, and leaves alone what has not.
 async fn has_failed_outbound(engine: &Engine, upstream: ExecutionId) -> Result<bool> {
-    let page = engine.store().list(outbound(upstream), None, PAGE_MAX).await?;
+    let page = engine
+        .store()
+        .list(engine.range(Index::EdgesFrom(upstream)), None, PAGE_MAX)
+        .await?;
     let more = page.next.is_some();
     Ok(more || page.edges().iter().any(|(edge, _)| edge.state == EdgeState::Failed))
 }

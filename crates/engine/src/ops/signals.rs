@@ -13,7 +13,7 @@ pub(crate) use approvals::approvals;
 pub(crate) use deliver::{approve, deliver_signal, reject};
 
 use ff_backend::load::Load;
-use ff_backend::query::{Cursor, Listing};
+use ff_backend::query::{Cursor, Range};
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::command::signal::{ResumeExecution, ResumeOutcome};
 use ff_core::command::waitpoint::{OpenWaitpoint, ReadToken, ReadWaitpointToken};
@@ -21,6 +21,7 @@ use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
 use ff_core::keyring::{RotateWaitpointSecret, Rotated};
+use ff_core::machine::index::{Index, Order};
 use ff_core::machine::{resume, waitpoint};
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, RecordKey, Signal};
@@ -86,25 +87,24 @@ pub(crate) async fn rotate_waitpoint_secret(engine: &Engine, command: RotateWait
     keys::rotate(engine, &command).await
 }
 
-/// A page of signals that is not too large with their payloads, and where it goes on. Only a store knows its cursors,
-/// so a page that is too large is asked for again with as many as fit.
+/// A page of signals that is not too large with their payloads, and where it goes on.
 async fn signals_that_fit(
     engine: &Engine,
     id: ExecutionId,
     after: Option<Cursor>,
     limit: usize,
 ) -> Result<(Vec<Signal>, Option<Cursor>)> {
-    let mut limit = limit;
-    loop {
-        let mut page = engine.store().list(Listing::Signals(id), after.clone(), limit).await?;
-        let next = page.next.take();
-        let signals = page.signals();
-        let fitting = fitting(&signals);
-        if fitting == signals.len() {
-            return Ok((signals, next));
-        }
-        limit = fitting;
+    let listed = engine.range(Index::Signals(id));
+    let mut page = engine.store().list(listed, after, limit).await?;
+    let next = page.next.take();
+    let mut signals: Vec<Signal> = page.signals().into_iter().map(|(signal, _)| signal).collect();
+    let fitting = fitting(&signals);
+    if fitting == signals.len() {
+        return Ok((signals, next));
     }
+    signals.truncate(fitting);
+    let last = signals.last().map(|last| Order::first(last.id.uuid()));
+    Ok((signals, last.as_ref().map(Range::cursor)))
 }
 
 async fn with_payloads(engine: &Engine, id: ExecutionId, signals: Vec<Signal>) -> Result<Vec<SignalView>> {

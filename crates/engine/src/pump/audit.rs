@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use ff_backend::load::Load;
 use ff_backend::query::{AuditRow, Cursor, Listing};
 use ff_core::fabric::Result;
-use ff_core::machine::placement::{due_at, placement};
+use ff_core::machine::decided::Write;
+use ff_core::machine::placement::{due_at, queue_of};
 use ff_core::machine::{Decided, Draft};
 use ff_core::partition::{Family, Partition};
 use ff_core::record::Record;
@@ -66,12 +67,13 @@ pub(super) async fn sweep(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Writes a record again as it is: its index entries follow.
+/// Writes a record again as it is: what the store keeps for it follows.
 async fn repair(engine: &Engine, partition: Partition, row: &AuditRow) -> Result<()> {
     let key = row.record.key();
     tracing::error!(
         ?key,
-        placement = ?row.placement,
+        queue = ?row.queue,
+        missing = ?row.missing,
         due_at = ?row.due_at,
         "a record was not where its facts say; it is written again"
     );
@@ -110,15 +112,11 @@ impl Audits {
 
 fn rewrite(record: &Record) -> Decided<()> {
     let mut draft = Draft::default();
-    draft.put(record.clone());
+    draft.writes.push(Write::Again(record.clone()));
     Decided { outcome: (), draft }
 }
 
-/// Whether a record is in another index than its facts say, or due at another moment.
+/// Whether a record is in another queue than its facts say, due at another moment, or missing in a list.
 fn has_drifted(row: &AuditRow) -> bool {
-    let placed = match &row.record {
-        Record::Execution(execution) => row.placement == Some(placement(execution)),
-        _ => row.placement.is_none(),
-    };
-    !placed || row.due_at != due_at(&row.record)
+    row.queue != queue_of(&row.record) || row.due_at != due_at(&row.record) || !row.missing.is_empty()
 }

@@ -1,6 +1,6 @@
 //! Budgets that are due: a reset has come, what waits may go, or what runs must stop.
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
+use ff_backend::limits;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
@@ -11,23 +11,22 @@ use super::duty::Duty;
 use super::follow_up::Progress;
 use super::{releases, stops};
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault::refused;
 
 /// Applies what time has brought to a budget, and does what that means for others. Should this process die meanwhile,
 /// the budget stays due.
 pub(super) async fn advance(engine: &Engine, id: BudgetId) -> Result<Progress> {
-    let (began_at, answer) = engine.store().budget(BudgetCall::Advance(id)).await?;
-    let BudgetWork {
-        release,
-        withdraw,
-        stop,
-    } = match answer {
-        Ok(BudgetAnswer::Work(work)) => work,
-        Ok(_) => return Err(internal("an advance of a budget was answered with something else")),
+    let (began_at, work) = match limits::budgets::advance(engine.store(), id).await.map_err(refused) {
+        Ok(work) => work,
         // A budget that is not there keeps its work blocked, and has nothing else to do.
         Err(refusal) if refusal.code == Code::BudgetNotFound => return Ok(Progress::Done),
         Err(refusal) => return Err(refusal),
     };
+    let BudgetWork {
+        release,
+        withdraw,
+        stop,
+    } = work;
     let released = match release {
         Some(release) => releases::release_blocked(engine, Cause::Budget(id), release).await,
         None => Ok(()),

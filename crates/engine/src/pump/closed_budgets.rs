@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::query::Listing;
 use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
 use ff_core::machine::admission::judge_budgets;
@@ -15,6 +14,9 @@ use super::releases::{continues, mark_partitions, release_cause};
 use crate::engine::Engine;
 use crate::ops::budgets;
 
+/// Queues that one chunk is taken from. Those that it empties are not there for the next one.
+const QUEUES_AT_ONCE: usize = 256;
+
 /// Blocks a chunk of what is queued under a budget, if it is closed.
 ///
 /// The partitions are marked before anything is blocked in them, and the budget is read again afterwards: a reset in
@@ -26,12 +28,12 @@ pub(super) async fn block_queue(engine: &Engine, budget_id: BudgetId) -> Result<
     let Err(refusal) = judge_budgets([(budget_id, Some(&budget))]) else {
         return Ok(Progress::Done);
     };
-    let queued = Listing::QueuedUnder {
-        partitions: engine.flow_partitions(),
-        budget_id,
-    };
-    let page = engine.store().list(queued, None, CHUNK).await?;
-    let is_last = page.next.is_none();
+    let mut queues = engine
+        .queues(|queue| queue.signature.budgets.contains(&budget_id))
+        .await?;
+    let rest = queues.split_off(queues.len().min(QUEUES_AT_ONCE));
+    let page = engine.store().list(engine.ranges(queues), None, CHUNK).await?;
+    let is_last = page.next.is_none() && rest.is_empty();
     let rows = listed(page);
     if rows.is_empty() {
         return Ok(if is_last { Progress::Done } else { Progress::More });

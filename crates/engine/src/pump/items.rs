@@ -7,6 +7,7 @@ use ff_backend::due::DueKey;
 use ff_backend::load::{Load, Snapshot};
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
+use ff_core::ledger::AccountKey;
 use ff_core::machine::Decided;
 use ff_core::machine::time::{Timer, next_timer};
 use ff_core::partition::Partition;
@@ -49,8 +50,10 @@ async fn look_at(engine: &Engine, item: &Item) -> Result<Progress> {
             Duty::WaitpointExpired.serve(engine, expiry).await
         }
         Item::Due(_, DueKey::Record(key)) => Err(internal(&format!("{key:?} is due, which cannot be"))),
-        Item::Due(_, DueKey::Budget(id)) => Duty::BudgetReset.serve(engine, budgets::advance(engine, *id)).await,
-        Item::Due(_, DueKey::Quota(id)) => quotas::advance(engine, *id).await,
+        Item::Due(_, DueKey::Account(AccountKey::Budget(id))) => {
+            Duty::BudgetReset.serve(engine, budgets::advance(engine, *id)).await
+        }
+        Item::Due(_, DueKey::Account(AccountKey::Quota(id))) => quotas::advance(engine, *id).await,
         Item::ClosedBudget(id) => {
             Duty::ClosedBudgetQueue
                 .serve(engine, closed_budgets::block_queue(engine, *id))
@@ -197,8 +200,8 @@ impl fmt::Display for Item {
                 write!(f, "waitpoint {id} of execution {execution_id}")
             }
             Item::Due(partition, DueKey::Record(key)) => write!(f, "{key:?} of {partition}"),
-            Item::Due(_, DueKey::Budget(id)) => write!(f, "budget {id}"),
-            Item::Due(_, DueKey::Quota(id)) => write!(f, "quota policy {id}"),
+            Item::Due(_, DueKey::Account(AccountKey::Budget(id))) => write!(f, "budget {id}"),
+            Item::Due(_, DueKey::Account(AccountKey::Quota(id))) => write!(f, "quota policy {id}"),
             Item::ClosedBudget(id) => write!(f, "queues of closed budget {id}"),
             Item::Slots(id) => write!(f, "slots of quota policy {id}"),
         }

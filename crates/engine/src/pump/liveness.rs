@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_backend::query::{Listing, Page};
 use ff_core::fabric::Result;
 use ff_core::partition::{Family, Partition};
 use ff_core::record::Cause;
@@ -156,8 +155,7 @@ async fn blocked_causes(engine: &Engine) -> Result<BTreeMap<Cause, BTreeSet<Part
     if partitions.is_empty() {
         return Ok(causes);
     }
-    let of = Listing::BlockedCauses(partitions);
-    for (partition, cause) in engine.store().list_all(of, Page::causes).await? {
+    for (partition, cause) in engine.blocking_causes(partitions).await? {
         causes.entry(cause).or_default().insert(partition);
     }
     Ok(causes)

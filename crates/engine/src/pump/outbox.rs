@@ -1,24 +1,25 @@
 //! Effects on other partitions: sent until they have arrived, then cleared.
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::due::DueKey;
+use ff_backend::limits;
 use ff_backend::load::Snapshot;
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::budget::Reported;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
 use ff_core::id::{BudgetId, ExecutionId, GrantId, QuotaPolicyId};
+use ff_core::ledger::AccountKey;
 use ff_core::machine::budget::UsageReport;
 use ff_core::machine::outbox::{Arrived, report_of};
 use ff_core::machine::quota::SlotReleased;
-use ff_core::record::{Cause, Effect, EffectKind, Execution, RecordKey};
+use ff_core::record::{Effect, EffectKind, Execution, RecordKey};
 use futures::future::join_all;
 
 use super::follow_up::Progress;
 use super::items::Item;
 use super::slots;
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault;
+use crate::ops::budgets;
 use crate::ops::work::settle_outbox;
 
 /// Sends everything in the outbox of an execution. What did not arrive stays there and is sent again: its receiver
@@ -66,15 +67,13 @@ async fn send_effect(engine: &Engine, execution: &Execution, effect: &Effect) ->
 /// Gives a slot back; whoever waits for one is looked at next.
 pub(super) async fn release_slot(engine: &Engine, quota_policy_id: QuotaPolicyId, grant_id: GrantId) -> Result<()> {
     slots::saw_quota(engine, quota_policy_id);
-    let release = QuotaCall::Release {
-        quota_policy_id,
-        grant_id,
-    };
-    match engine.store().quota(release).await?.1 {
-        Ok(QuotaAnswer::Released(SlotReleased::Freed)) => {
-            engine.shared.causes.moved(Cause::Quota(quota_policy_id));
+    let released = limits::quotas::release(engine.store(), quota_policy_id, grant_id).await;
+    match released.map_err(fault::refused) {
+        Ok(SlotReleased::Freed) => {
+            let account = AccountKey::Quota(quota_policy_id);
+            engine.shared.causes.moved(account);
             let partition = engine.shared.config.counts.of_quota(quota_policy_id);
-            engine.shared.due_soon.add(partition, DueKey::Quota(quota_policy_id));
+            engine.shared.due_soon.add(partition, DueKey::Account(account));
             Ok(())
         }
         Ok(_) => Ok(()),
@@ -83,15 +82,17 @@ pub(super) async fn release_slot(engine: &Engine, quota_policy_id: QuotaPolicyId
 }
 
 async fn send_report(engine: &Engine, budget_id: BudgetId, report: UsageReport) -> Result<Option<Reported>> {
-    let reported = match engine.store().budget(BudgetCall::Report { budget_id, report }).await?.1 {
-        Ok(BudgetAnswer::Reported(reported)) => reported,
-        Ok(_) => return Err(internal("a usage report was answered with something else")),
+    let reported = match budgets::report(engine, budget_id, report).await {
+        Ok(reported) => reported,
         Err(refusal) => return refused(refusal).map(|()| None),
     };
     if matches!(reported, Reported::HardBreach { .. }) {
         // What runs may have to stop, and what is queued cannot be claimed.
         let partition = engine.shared.config.counts.of_budget(budget_id);
-        engine.shared.due_soon.add(partition, DueKey::Budget(budget_id));
+        engine
+            .shared
+            .due_soon
+            .add(partition, DueKey::Account(AccountKey::Budget(budget_id)));
         engine.shared.pump.findings.add(Item::ClosedBudget(budget_id));
     }
     Ok(Some(reported))

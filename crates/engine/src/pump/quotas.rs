@@ -1,6 +1,6 @@
 //! Quotas that are due: the window moved, or a slot was freed, while work waits.
 
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_backend::limits;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::QuotaPolicyId;
@@ -11,15 +11,14 @@ use super::duty::Duty;
 use super::follow_up::Progress;
 use super::{releases, slots};
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault::refused;
 
 /// Releases as much of what waits for a quota as fits now.
 pub(super) async fn advance(engine: &Engine, id: QuotaPolicyId) -> Result<Progress> {
     slots::saw_quota(engine, id);
-    let release = match engine.store().quota(QuotaCall::Advance(id)).await?.1 {
-        Ok(QuotaAnswer::Work(Some(release))) => release,
-        Ok(QuotaAnswer::Work(None)) => return Ok(Progress::Done),
-        Ok(_) => return Err(internal("an advance of a quota was answered with something else")),
+    let release = match limits::quotas::advance(engine.store(), id).await.map_err(refused) {
+        Ok(Some(release)) => release,
+        Ok(None) => return Ok(Progress::Done),
         // A policy that is not there keeps its work blocked, and has nothing else to do.
         Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => return Ok(Progress::Done),
         Err(refusal) => return Err(refusal),

@@ -252,10 +252,7 @@ pub(super) async fn release_all(engine: &Engine) {
     engine.shared.pump.ranges.given().clear();
     engine.shared.pump.ranges.unheard().take();
     let mut ops: Vec<SettingsOp> = owned.iter().map(|(range, revision)| give(*range, *revision)).collect();
-    ops.push(SettingsOp::Delete {
-        key: replica_key(engine),
-        expected: Expected::Anything,
-    });
+    ops.push(SettingsOp::delete(replica_key(engine), Expected::Anything));
     if let Err(error) = engine.store().settings(ops).await {
         tracing::warn!(%error, "the pump could not give its ranges back; they end by themselves");
     }
@@ -264,7 +261,7 @@ pub(super) async fn release_all(engine: &Engine) {
 fn put(engine: &Engine, key: String, expected: Expected) -> SettingsOp {
     SettingsOp::Put {
         key,
-        value: replica(engine).into(),
+        value: Some(replica(engine).into()),
         expected,
         ttl: Some(LEASE_TTL),
     }
@@ -291,10 +288,7 @@ fn range_key(range: u16) -> String {
 }
 
 fn give(range: u16, revision: u64) -> SettingsOp {
-    SettingsOp::Delete {
-        key: range_key(range),
-        expected: Expected::Revision(revision),
-    }
+    SettingsOp::delete(range_key(range), Expected::Revision(revision))
 }
 
 fn list(prefix: &str) -> SettingsOp {
@@ -307,7 +301,7 @@ fn list(prefix: &str) -> SettingsOp {
 
 fn key_of(op: &SettingsOp) -> String {
     match op {
-        SettingsOp::Get { key } | SettingsOp::Put { key, .. } | SettingsOp::Delete { key, .. } => key.clone(),
+        SettingsOp::Get { key } | SettingsOp::Put { key, .. } => key.clone(),
         SettingsOp::List { prefix, .. } => prefix.clone(),
     }
 }

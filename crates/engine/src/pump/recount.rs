@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::{Page, Range};
 use ff_backend::transaction::Version;
 use ff_core::fabric::Result;
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
+use ff_core::machine::index::Index;
 use ff_core::machine::{Decided, Draft};
 use ff_core::record::{CounterKey, EdgeState, Execution, FlowCounter, GroupCounter, Record, RecordKey};
 use ff_core::state::{PublicState, public_state};
@@ -118,16 +119,13 @@ async fn correct(
 }
 
 async fn member_rows(engine: &Engine, flow_id: FlowId) -> Result<Rows<ExecutionId, PublicState>> {
-    let members = Listing::Members {
-        flow_id,
-        open_only: false,
-    };
+    let members = engine.range(Index::Members(flow_id));
     let row = |(member, version): (Execution, Version)| (member.id, (version, public_state(&member)));
     all_rows(engine, members, |page| page.executions().into_iter().map(row).collect()).await
 }
 
 async fn edge_rows(engine: &Engine, downstream: ExecutionId) -> Result<Rows<EdgeId, EdgeState>> {
-    let edges = Listing::EdgesInto { downstream };
+    let edges = engine.range(Index::EdgesInto(downstream));
     all_rows(engine, edges, |page| {
         let rows = page.edges().into_iter();
         rows.map(|(edge, version)| (edge.id, (version, edge.state))).collect()
@@ -137,7 +135,7 @@ async fn edge_rows(engine: &Engine, downstream: ExecutionId) -> Result<Rows<Edge
 
 async fn all_rows<K: Ord + Send, S: Send>(
     engine: &Engine,
-    of: Listing,
+    of: Range,
     rows: impl Fn(Page) -> Vec<(K, (Version, S))> + Send,
 ) -> Result<Rows<K, S>> {
     let mut all = BTreeMap::new();

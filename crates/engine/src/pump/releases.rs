@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::budget::BudgetCall;
-use ff_backend::query::Listing;
-use ff_backend::quota::QuotaCall;
+use ff_backend::limits;
+use ff_backend::query::Range;
 use ff_core::error::Rejection;
 use ff_core::fabric::Result;
 use ff_core::machine::admission::{Headroom, Release};
 use ff_core::machine::claim;
+use ff_core::machine::index::Index;
 use ff_core::partition::Partition;
 use ff_core::record::{Cause, Execution};
-use futures::future::try_join_all;
 
 use super::listed::{CHUNK, Listed, change_all, listed};
 use super::{as_engine, budgets, quotas};
 use crate::engine::Engine;
+use crate::fault::refused;
 
 /// Rows of a page that is only searched for work that continues an attempt.
 const SEARCHED: usize = 256;
@@ -55,26 +55,8 @@ pub(crate) async fn mark_partitions(
     cause: Cause,
     blocked: &BTreeSet<(Partition, bool)>,
 ) -> Result<()> {
-    let marks = blocked.iter().map(|(partition, continues)| async move {
-        match cause {
-            Cause::Budget(budget_id) => {
-                let partition = *partition;
-                let mark = BudgetCall::MarkBlocked { budget_id, partition };
-                engine.store().budget(mark).await?.1?;
-            }
-            Cause::Quota(quota_policy_id) => {
-                let mark = QuotaCall::MarkBlocked {
-                    quota_policy_id,
-                    partition: *partition,
-                    continues: *continues,
-                };
-                engine.store().quota(mark).await?.1?;
-            }
-        }
-        Ok::<_, Rejection>(())
-    });
-    try_join_all(marks).await?;
-    Ok(())
+    let marked = limits::mark(engine.store(), cause, blocked.iter().copied()).await;
+    marked.map_err(refused)
 }
 
 /// Releases what there is room for, and forgets the partitions with nothing left. All room is used in one go: what a
@@ -89,10 +71,7 @@ pub(super) async fn release_blocked(engine: &Engine, cause: Cause, release: Rele
     let searches = room.places == Some(0);
     let limit = if searches { SEARCHED } else { CHUNK };
     let mut left = Left::default();
-    let blocked = Listing::Blocked {
-        partitions: partitions.clone(),
-        cause,
-    };
+    let blocked = Range::of(Index::Blocked(cause), partitions.clone());
     let mut pages = engine.store().pages(blocked, limit);
     while let Some(page) = pages.next().await? {
         release_page(engine, cause, listed(page), &mut room, &mut left).await;
@@ -139,42 +118,12 @@ async fn forget_released(
     partitions: &[Partition],
     left: &Left,
 ) -> Result<()> {
-    let empty = |partition: &&Partition| !left.blocked.contains(partition);
-    match cause {
-        Cause::Budget(budget_id) => {
-            let calls = partitions.iter().filter(empty).map(|partition| {
-                engine.store().budget(BudgetCall::ForgetBlocked {
-                    budget_id,
-                    partition: *partition,
-                    round,
-                })
-            });
-            try_join_all(calls).await?;
-        }
-        Cause::Quota(quota_policy_id) => {
-            let settled = partitions
-                .iter()
-                .filter(|partition| !left.continuing.contains(partition));
-            let calls = settled.map(|partition| {
-                let partition = *partition;
-                engine.store().quota(if left.blocked.contains(&partition) {
-                    QuotaCall::ForgetContinuing {
-                        quota_policy_id,
-                        partition,
-                        round,
-                    }
-                } else {
-                    QuotaCall::ForgetBlocked {
-                        quota_policy_id,
-                        partition,
-                        round,
-                    }
-                })
-            });
-            try_join_all(calls).await?;
-        }
-    }
-    Ok(())
+    let settled = partitions
+        .iter()
+        .filter(|partition| !left.continuing.contains(partition));
+    let settled = settled.map(|partition| (*partition, left.blocked.contains(partition)));
+    let forgotten = limits::forget(engine.store(), cause, round, settled).await;
+    forgotten.map_err(refused)
 }
 
 /// Whether nothing more fits, as far as this release looks for it.

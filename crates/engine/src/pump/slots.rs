@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
-use ff_core::error::Code;
+use ff_backend::limits;
 use ff_core::fabric::Result;
-use ff_core::id::{GrantId, QuotaPolicyId};
+use ff_core::id::QuotaPolicyId;
+use ff_core::ledger::Hold;
 use ff_core::machine::quota::holds_slot;
-use ff_core::record::{RecordKey, Slot};
+use ff_core::record::RecordKey;
 use futures::future::join_all;
 
 use super::follow_up::Progress;
 use super::items::Item;
 use super::outbox;
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault::refused;
 
 /// How often the slots of a quota are checked.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
@@ -46,10 +46,6 @@ impl Slots {
         {
             inner.seen.remove(&oldest);
         }
-    }
-
-    fn forget(&self, id: QuotaPolicyId) {
-        self.inner().seen.remove(&id);
     }
 
     /// The quotas to check, when it is time to.
@@ -88,41 +84,19 @@ pub(super) fn request_checks(engine: &Engine) {
 pub(super) async fn check(engine: &Engine, id: QuotaPolicyId) -> Result<Progress> {
     let mut after = None;
     loop {
-        let slots = old_slots(engine, id, after).await?;
-        let checks = slots
-            .iter()
-            .map(|(grant_id, slot)| check_slot(engine, id, *grant_id, slot));
+        let slots = limits::quotas::old_slots(engine.store(), id, after, PAGE).await;
+        let slots = slots.map_err(refused)?;
+        let checks = slots.iter().map(|slot| check_slot(engine, id, slot));
         join_all(checks).await.into_iter().collect::<Result<Vec<()>>>()?;
         match slots.last() {
-            Some((last, _)) if slots.len() == PAGE => after = Some(*last),
+            Some(last) if slots.len() == PAGE => after = Some(last.grant),
             _ => return Ok(Progress::Done),
         }
     }
 }
 
-async fn old_slots(
-    engine: &Engine,
-    quota_policy_id: QuotaPolicyId,
-    after: Option<GrantId>,
-) -> Result<Vec<(GrantId, Slot)>> {
-    let ask = QuotaCall::SlotsToCheck {
-        quota_policy_id,
-        after,
-        limit: PAGE,
-    };
-    match engine.store().quota(ask).await?.1 {
-        Ok(QuotaAnswer::Slots(slots)) => Ok(slots),
-        Ok(_) => Err(internal("a slot check was answered with something else")),
-        Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => {
-            engine.shared.pump.slots.forget(quota_policy_id);
-            Ok(Vec::new())
-        }
-        Err(refusal) => Err(refusal),
-    }
-}
-
-async fn check_slot(engine: &Engine, quota_policy_id: QuotaPolicyId, grant_id: GrantId, slot: &Slot) -> Result<()> {
-    let id = slot.execution_id;
+async fn check_slot(engine: &Engine, quota_policy_id: QuotaPolicyId, slot: &Hold) -> Result<()> {
+    let (id, grant_id) = (slot.holder, slot.grant);
     // A lease remembered here may have ended elsewhere; then it is forgotten soon, and found by the next check.
     let remembered = engine.shared.leases.get(id);
     if remembered.is_some_and(|held| holds_slot(&held.execution, grant_id)) {

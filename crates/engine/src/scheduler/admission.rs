@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_backend::limits;
 use ff_core::command::budget::BudgetView;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
@@ -16,7 +16,7 @@ use futures::future::join_all;
 
 use super::candidate::Candidate;
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault::{internal, refused};
 use crate::mint;
 use crate::ops::budgets;
 
@@ -118,13 +118,11 @@ impl<'e> Admission<'e> {
             continues: runnable.next_claim.continues,
             dice: mint::dice(self.engine.host()),
         };
-        let admit = QuotaCall::Admit {
-            quota_policy_id: id,
-            ask,
-        };
-        let answer = match self.engine.store().quota(admit).await?.1 {
-            Ok(QuotaAnswer::Admission(answer)) => Some(answer),
-            Ok(_) => return Err(internal("an admission was answered with something else")),
+        let answer = match limits::quotas::admit(self.engine.store(), id, &ask)
+            .await
+            .map_err(refused)
+        {
+            Ok(answer) => Some(answer),
             Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => None,
             Err(refusal) => return Err(refusal),
         };

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_backend::budget::BudgetCall;
 use ff_backend::due::DueKey;
+use ff_backend::limits::{self, Failed};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Result;
 use ff_core::id::BudgetId;
@@ -20,6 +20,7 @@ use super::admission::Refused;
 use super::candidate::{Candidate, Settled};
 use crate::directory::generation_of;
 use crate::engine::Engine;
+use crate::fault;
 use crate::pump;
 
 pub(super) struct Blocked {
@@ -33,13 +34,11 @@ pub(super) struct Blocked {
 pub(super) async fn block_refused(engine: &Engine, refused: &[(Candidate, Refused)]) -> Blocked {
     remember_closed(engine, refused);
     let unmarked = mark_where_blocked(engine, refused).await;
-    let is_marked = |candidate: &Candidate, cause: Cause| match cause {
-        Cause::Budget(id) => !unmarked.contains_key(&(id, candidate.execution().id.partition())),
+    let is_marked = |cause: Cause| match cause {
+        Cause::Budget(id) => !unmarked.contains_key(&id),
         Cause::Quota(_) => true,
     };
-    let marked = refused
-        .iter()
-        .filter(|(candidate, refused)| is_marked(candidate, refused.refusal.cause));
+    let marked = refused.iter().filter(|(_, refused)| is_marked(refused.refusal.cause));
     let blocked = join_all(marked.map(|(candidate, refused)| block_one(engine, candidate, refused))).await;
     let checks = oldest_generations(refused).into_iter();
     let checks = checks.map(|(cause, generation)| async move {
@@ -68,29 +67,26 @@ fn remember_closed(engine: &Engine, refused: &[(Candidate, Refused)]) {
 
 /// Tells every budget where work is about to wait for it, before it does; answers what could not be told. A quota was
 /// told when it refused. A budget that does not exist cannot be told: the liveness sweep finds what waits for it.
-async fn mark_where_blocked(
-    engine: &Engine,
-    refused: &[(Candidate, Refused)],
-) -> BTreeMap<(BudgetId, Partition), Rejection> {
-    let marks: BTreeSet<(BudgetId, Partition)> = refused
-        .iter()
-        .filter_map(|(candidate, refused)| match refused.refusal.cause {
-            Cause::Budget(id) => Some((id, candidate.execution().id.partition())),
-            Cause::Quota(_) => None,
-        })
-        .collect();
-    let marked = marks.iter().map(|(budget_id, partition)| {
-        engine.store().budget(BudgetCall::MarkBlocked {
-            budget_id: *budget_id,
-            partition: *partition,
-        })
+async fn mark_where_blocked(engine: &Engine, refused: &[(Candidate, Refused)]) -> BTreeMap<BudgetId, Rejection> {
+    let mut marks: BTreeMap<BudgetId, BTreeSet<Partition>> = BTreeMap::new();
+    for (candidate, refused) in refused {
+        if let Cause::Budget(id) = refused.refusal.cause {
+            marks
+                .entry(id)
+                .or_default()
+                .insert(candidate.execution().id.partition());
+        }
+    }
+    let marked = marks.iter().map(|(id, partitions)| {
+        let partitions = partitions.iter().map(|partition| (*partition, false));
+        limits::mark(engine.store(), Cause::Budget(*id), partitions)
     });
     let marked = join_all(marked).await;
-    let unmarked = |(mark, answer): (_, Result<(_, Result<_>)>)| {
-        let refusal = answer.and_then(|(_, answer)| answer).err()?;
-        (refusal.code != Code::BudgetNotFound).then_some((mark, refusal))
+    let unmarked = |(id, marked): (BudgetId, std::result::Result<(), Failed>)| {
+        let refusal = fault::refused(marked.err()?);
+        (refusal.code != Code::BudgetNotFound).then_some((id, refusal))
     };
-    marks.into_iter().zip(marked).filter_map(unmarked).collect()
+    marks.into_keys().zip(marked).filter_map(unmarked).collect()
 }
 
 async fn block_one(engine: &Engine, candidate: &Candidate, refused: &Refused) -> Result<()> {
@@ -128,12 +124,8 @@ async fn check_generation_again(
 }
 
 fn mark_due_soon(engine: &Engine, cause: Cause) {
-    let counts = &engine.shared.config.counts;
-    let (partition, key) = match cause {
-        Cause::Budget(id) => (counts.of_budget(id), DueKey::Budget(id)),
-        Cause::Quota(id) => (counts.of_quota(id), DueKey::Quota(id)),
-    };
-    engine.shared.due_soon.add(partition, key);
+    let partition = cause.partition(&engine.shared.config.counts);
+    engine.shared.due_soon.add(partition, DueKey::Account(cause));
 }
 
 /// Where work was blocked by `cause`, and whether it continues an attempt.

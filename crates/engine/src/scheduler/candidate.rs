@@ -1,7 +1,7 @@
 //! An execution that was reserved: it is in no queue, promised to somebody, and nobody's yet.
 
+use ff_backend::limits;
 use ff_backend::load::Snapshot;
-use ff_backend::quota::QuotaCall;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::GrantId;
@@ -12,6 +12,7 @@ use ff_core::record::{Execution, RecordKey};
 use ff_core::time::Timestamp;
 
 use crate::engine::Engine;
+use crate::fault::refused;
 use crate::lease_cache::VersionedExecution;
 use crate::transact::Decision;
 
@@ -90,11 +91,8 @@ impl Candidate {
             return;
         };
         let grant_id = self.grant_id;
-        let release = QuotaCall::Release {
-            quota_policy_id,
-            grant_id,
-        };
-        let released = engine.store().quota(release).await.and_then(|(_, answer)| answer);
+        let released = limits::quotas::release(engine.store(), quota_policy_id, grant_id).await;
+        let released = released.map_err(refused);
         if let Err(refusal) = released {
             tracing::warn!(%quota_policy_id, %refusal, "a quota slot was not given back; the slot check will find it");
         }

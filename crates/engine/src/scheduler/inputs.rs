@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::Listing;
 use ff_core::command::claim::OmittedInput;
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::limits::PAGE_MAX;
+use ff_core::machine::index::Index;
 use ff_core::name::DataRef;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, Edge, EdgeState, Execution, RecordKey};
@@ -67,9 +67,7 @@ async fn named_upstreams(engine: &Engine, execution: &Execution) -> Result<BTree
     if execution.dependencies.is_none() {
         return Ok(named);
     }
-    let inbound = Listing::EdgesInto {
-        downstream: execution.id,
-    };
+    let inbound = engine.range(Index::EdgesInto(execution.id));
     let mut pages = engine.store().pages(inbound, PAGE_MAX);
     while let Some(page) = pages.next().await? {
         for (edge, _) in page.edges() {

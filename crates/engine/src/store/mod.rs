@@ -1,31 +1,31 @@
 //! The backend as the engine uses it: callers that come together share calls, and every reply tells the time.
 
+mod accounts;
 mod batcher;
-mod measured;
 mod pages;
-mod shielded;
+mod watched;
 
 use std::sync::Arc;
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use ff_backend::hint::HintStream;
+use ff_backend::ledger::LedgerReply;
+use ff_backend::limits::Definitions;
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Cursor, Listing, Page, Query};
-use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
+use ff_backend::query::{Cursor, Listing, Page, Query, Rows};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error};
 use ff_core::fabric::Result;
+use ff_core::ledger::LedgerCall;
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::time::Timestamp;
 use futures::future::join_all;
 
 use self::batcher::Batcher;
-use self::measured::Measured;
-use self::shielded::Shielded;
+use self::watched::Watched;
 use crate::clock::StoreClock;
 use crate::fault::{internal, refusal};
 use crate::host::Host;
@@ -46,8 +46,8 @@ pub(crate) struct Store {
     loads: Arc<Batcher<Load, ff_backend::Result<Snapshot>>>,
     commits: Arc<Batcher<Transaction, Committing>>,
     appends: Arc<Batcher<Append, Appending>>,
-    budgets: Arc<Batcher<Vec<BudgetCall>, Vec<ff_backend::Result<BudgetReply>>>>,
-    quotas: Arc<Batcher<QuotaCall, ff_backend::Result<QuotaReply>>>,
+    ledger: Arc<Batcher<Vec<LedgerCall>, Vec<ff_backend::Result<LedgerReply>>>>,
+    definitions: Definitions,
 }
 
 impl Store {
@@ -57,16 +57,15 @@ impl Store {
         counts: PartitionCounts,
         calls: Arc<StoreCalls>,
     ) -> Self {
-        let backend: Arc<dyn Backend> = Arc::new(Measured {
-            backend: Shielded(backend),
+        let backend: Arc<dyn Backend> = Arc::new(Watched {
+            backend,
             host: Arc::clone(&host),
             calls,
         });
         let loads = Arc::clone(&backend);
         let commits = Arc::clone(&backend);
         let appends = Arc::clone(&backend);
-        let budgets = Arc::clone(&backend);
-        let quotas = Arc::clone(&backend);
+        let ledger = Arc::clone(&backend);
         Self {
             clock: StoreClock::new(counts),
             loads: Batcher::new(BATCH_MAX, move |batch| {
@@ -81,14 +80,11 @@ impl Store {
                 let backend = Arc::clone(&appends);
                 Box::pin(async move { backend.append(batch).await })
             }),
-            budgets: Batcher::new(BATCH_MAX, move |batch| {
-                let backend = Arc::clone(&budgets);
-                Box::pin(async move { budget_all(&*backend, batch).await })
+            ledger: Batcher::new(BATCH_MAX, move |batch| {
+                let backend = Arc::clone(&ledger);
+                Box::pin(async move { accounts::ask_all(&*backend, batch).await })
             }),
-            quotas: Batcher::new(BATCH_MAX, move |batch| {
-                let backend = Arc::clone(&quotas);
-                Box::pin(async move { backend.quota(batch).await })
-            }),
+            definitions: Definitions::default(),
             backend,
             host,
         }
@@ -149,31 +145,19 @@ impl Store {
         answer
     }
 
-    /// One budget call. The outer refusal is the store's, the inner one the budget's.
-    pub(crate) async fn budget(&self, call: BudgetCall) -> Result<(Timestamp, Result<BudgetAnswer>)> {
-        let reply = self.budget_in_turn(vec![call]).await.pop().unwrap_or_else(lost);
-        let reply = reply.map_err(|error| refusal(&error))?;
-        Ok((reply.now, reply.answer))
-    }
-
-    /// Budget calls in one go, each answered after those before it.
-    pub(crate) async fn budget_in_turn(&self, calls: Vec<BudgetCall>) -> Vec<ff_backend::Result<BudgetReply>> {
-        let count = calls.len();
-        let answers = self.budgets.call(&*self.host, calls).await;
-        answers.unwrap_or_else(|| (0..count).map(|_| lost()).collect())
-    }
-
-    /// One quota call. The outer refusal is the store's, the inner one the policy's.
-    pub(crate) async fn quota(&self, call: QuotaCall) -> Result<(Timestamp, Result<QuotaAnswer>)> {
-        let answer = self.quotas.call(&*self.host, call).await;
-        let reply = answer.unwrap_or_else(lost).map_err(|error| refusal(&error))?;
-        Ok((reply.now, reply.answer))
-    }
-
-    /// One page of a listing.
-    pub(crate) async fn list(&self, of: Listing, after: Option<Cursor>, limit: usize) -> Result<Page> {
+    /// One page of a listing. What stands in a list that it does not belong to any more is not shown.
+    pub(crate) async fn list(&self, of: impl Into<Listing>, after: Option<Cursor>, limit: usize) -> Result<Page> {
+        let of = of.into();
+        let range = match &of {
+            Listing::Range(range) => Some(range.clone()),
+            _ => None,
+        };
         let page = self.backend.list(Query { of, after, limit }).await;
-        page.map_err(|error| refusal(&error))
+        let mut page = page.map_err(|error| refusal(&error))?;
+        if let (Some(range), Rows::Records(rows)) = (range, &mut page.rows) {
+            rows.retain(|(record, _)| range.holds(record));
+        }
+        Ok(page)
     }
 
     /// One page of a listing, with the store's own error.
@@ -243,14 +227,6 @@ async fn load_all(backend: &dyn Backend, batch: Vec<Load>) -> Vec<ff_backend::Re
 async fn load_one(backend: &dyn Backend, load: Load) -> ff_backend::Result<Snapshot> {
     let snapshot = backend.load(vec![load]).await?.pop();
     snapshot.ok_or_else(|| Error::Corrupt("the store answered no load".to_owned()))
-}
-
-/// The calls of all callers, whose replies go back to each.
-async fn budget_all(backend: &dyn Backend, batch: Vec<Vec<BudgetCall>>) -> Vec<Vec<ff_backend::Result<BudgetReply>>> {
-    let counts: Vec<usize> = batch.iter().map(Vec::len).collect();
-    let mut replies = backend.budget(batch.into_iter().flatten().collect()).await.into_iter();
-    let own = |count| replies.by_ref().take(count).collect();
-    counts.into_iter().map(own).collect()
 }
 
 fn lost<T>() -> ff_backend::Result<T> {

@@ -17,10 +17,10 @@ pub(crate) struct Pages<'s> {
 
 impl Store {
     /// The pages of a listing, with at most `limit` rows each.
-    pub(crate) const fn pages(&self, of: Listing, limit: usize) -> Pages<'_> {
+    pub(crate) fn pages(&self, of: impl Into<Listing>, limit: usize) -> Pages<'_> {
         Pages {
             store: self,
-            of,
+            of: of.into(),
             limit,
             after: None,
             is_over: false,
@@ -28,7 +28,7 @@ impl Store {
     }
 
     /// Every row of a listing, however many pages that takes.
-    pub(crate) async fn list_all<R>(&self, of: Listing, rows_of: impl Fn(Page) -> Vec<R>) -> Result<Vec<R>> {
+    pub(crate) async fn list_all<R>(&self, of: impl Into<Listing>, rows_of: impl Fn(Page) -> Vec<R>) -> Result<Vec<R>> {
         let (mut rows, mut pages) = (Vec::new(), self.pages(of, PAGE_MAX));
         while let Some(page) = pages.next().await? {
             rows.extend(rows_of(page));

@@ -5,22 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
-use ff_backend::due::{Due, DuePage};
-use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
-use ff_backend::load::{Load, Snapshot};
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Put, Transaction};
 use ff_backend::{Backend, Result};
+use ff_core::ledger::LedgerCall;
 use ff_core::partition::PartitionCounts;
 use ff_core::record::Record;
 use ff_core::record::stored::{FORMAT, read_record, write_record};
-use ff_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::support::{EngineHarness, START};
@@ -66,7 +60,7 @@ impl Upgrading {
     fn check_setting(&self, op: &SettingsOp) {
         if let SettingsOp::Put {
             key,
-            value,
+            value: Some(value),
             expected: Expected::Revision(revision),
             ..
         } = op
@@ -79,6 +73,16 @@ impl Upgrading {
     fn shown(&self) -> MutexGuard<'_, BTreeSet<(String, u64)>> {
         self.shown.lock().unwrap()
     }
+}
+
+/// What an account says of itself once the newer server has written it.
+fn defined_by_both(body: &str, is_new: bool) -> String {
+    let mut document: Value = serde_json::from_str(body).unwrap();
+    let kept = document.get(LATER).is_some();
+    assert!(kept || is_new, "an account lost what a newer server wrote: {document}");
+    document[LATER] = json!(1);
+    document.as_object_mut().unwrap().remove("format");
+    format!("{{\"format\":{},{}", FORMAT + 1, &document.to_string()[1..])
 }
 
 /// The parts of a record that have a name: as long as they keep it, they keep what is not known of them.
@@ -133,9 +137,9 @@ fn add(document: &mut Value) {
 }
 
 #[async_trait]
-impl Backend for Upgrading {
-    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
-        self.store.load(loads).await
+impl Layer for Upgrading {
+    fn inner(&self) -> &dyn Backend {
+        &*self.store
     }
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
@@ -146,32 +150,14 @@ impl Backend for Upgrading {
         self.store.commit(upgraded.collect()).await
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
-        self.store.reserve(ask).await
-    }
-
-    async fn due(&self, ask: Due) -> Result<DuePage> {
-        self.store.due(ask).await
-    }
-
-    async fn list(&self, query: Query) -> Result<Page> {
-        self.store.list(query).await
-    }
-
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        self.store.budget(calls).await
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.store.quota(calls).await
-    }
-
-    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
-        self.store.append(batch).await
-    }
-
-    async fn read(&self, range: FrameRange) -> Result<Frames> {
-        self.store.read(range).await
+    async fn ledger(&self, mut calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        for call in &mut calls {
+            if let LedgerCall::Amend(amend) = call {
+                let is_new = amend.expected == ff_core::ledger::Expected::Absent;
+                amend.body = amend.body.take().map(|body| defined_by_both(&body, is_new));
+            }
+        }
+        self.store.ledger(calls).await
     }
 
     async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
@@ -189,14 +175,6 @@ impl Backend for Upgrading {
             }
         }
         Ok(replies)
-    }
-
-    fn hints(&self) -> HintStream {
-        self.store.hints()
-    }
-
-    async fn ping(&self) -> Result<Timestamp> {
-        self.store.ping().await
     }
 }
 

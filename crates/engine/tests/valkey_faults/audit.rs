@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ff_backend::Backend;
 use ff_backend::query::{AuditRow, Listing, Query};
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::machine::placement::{due_at, placement};
+use ff_core::machine::placement::{due_at, queue_of};
 use ff_core::name::Namespace;
 use ff_core::partition::{Family, Partition, PartitionCounts};
 use ff_core::record::Record;
@@ -46,13 +46,12 @@ async fn rows(store: &ValkeyBackend, partition: Partition) -> Vec<AuditRow> {
 }
 
 fn drift(row: &AuditRow) -> Option<String> {
-    let expected = match &row.record {
-        Record::Execution(execution) => Some(placement(execution)),
-        _ => None,
-    };
-    let key = row.record.key();
-    if row.placement != expected {
-        return Some(format!("{key:?} is at {:?} and belongs to {expected:?}", row.placement));
+    let (key, expected) = (row.record.key(), queue_of(&row.record));
+    if row.queue != expected {
+        return Some(format!("{key:?} is at {:?} and belongs to {expected:?}", row.queue));
+    }
+    if !row.missing.is_empty() {
+        return Some(format!("{key:?} is missing in {:?}", row.missing));
     }
     let due_at = due_at(&row.record);
     (row.due_at != due_at).then(|| format!("{key:?} is due at {due_at:?} and listed at {:?}", row.due_at))

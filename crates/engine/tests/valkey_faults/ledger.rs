@@ -25,11 +25,21 @@ pub(crate) struct Run {
     pub(crate) end: Option<End>,
 }
 
+impl Run {
+    /// Whether what was asked in this time may have been done before this run began.
+    pub(crate) fn was_claimed_since(&self, asked: Span) -> bool {
+        asked.asked_at <= self.claimed.answered_at
+    }
+}
+
 /// How a worker was rid of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     Completed(Span),
     GivenBack(Span),
+    /// It gave the task back and was told that the task is not its own. The store may have heard it, lost its answer and handed
+    /// the task on before it was asked again.
+    PerhapsGivenBack(Code, Span),
     /// It was told that the task is not its own.
     Refused(Code, Span),
 }

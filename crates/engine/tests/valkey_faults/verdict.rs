@@ -151,6 +151,8 @@ impl<'a> Verdict<'a> {
         match run.end {
             Some(End::Completed(span)) => self.judge_completion(id, run, next, span),
             Some(End::GivenBack(_)) => {}
+            Some(End::PerhapsGivenBack(_, span)) if next.is_some_and(|next| next.was_claimed_since(span)) => {}
+            Some(End::PerhapsGivenBack(code, span)) => self.judge_refusal(id, run, code, span),
             Some(End::Refused(code, span)) => self.judge_refusal(id, run, code, span),
             None => self.broken.push(format!("{id}: a run has no end: {run:?}")),
         }
@@ -158,7 +160,7 @@ impl<'a> Verdict<'a> {
         self.tally.taken_over += 1;
         let let_go = match run.end {
             Some(End::Completed(_)) => return,
-            Some(End::GivenBack(span)) => span.asked_at <= next.claimed.answered_at,
+            Some(End::GivenBack(span) | End::PerhapsGivenBack(_, span)) => next.was_claimed_since(span),
             _ => false,
         };
         let overlap = next.claimed.answered_at < run.believed_until;

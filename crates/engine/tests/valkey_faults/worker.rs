@@ -166,7 +166,10 @@ impl Worker {
         let (answer, span) = insist(&self.ledger, || self.engine.release(command.clone())).await;
         let end = match answer {
             Ok(_) => End::GivenBack(span),
-            Err(rejection) => self.refused(held, &rejection, span),
+            Err(rejection) => match self.refused(held, &rejection, span) {
+                End::Refused(code, span) if is_fenced(code) => End::PerhapsGivenBack(code, span),
+                end => end,
+            },
         };
         self.ledger.note_end(held.run, end);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ff_backend::transaction::Transaction;
 use ff_core::id::{BudgetId, EdgeId, ExecutionId, FlowId, QuotaPolicyId};
+use ff_core::machine::index::{Index, entries};
 use ff_core::machine::steps;
 use ff_core::name::{Dimension, StepKey};
 use ff_core::partition::Partition;
@@ -22,16 +23,16 @@ pub(crate) struct Mirror {
     pub(crate) flows: BTreeMap<FlowId, Arc<Flow>>,
     pub(crate) gates: BTreeMap<FlowId, GateState>,
     pub(crate) edges: BTreeMap<EdgeId, Arc<Edge>>,
+    /// Every list that anything was ever in.
+    pub(crate) lists: BTreeSet<Index>,
     /// Members by flow.
     pub(crate) members: BTreeMap<FlowId, BTreeSet<ExecutionId>>,
     /// Inbound edges by downstream.
     pub(crate) inbound: BTreeMap<ExecutionId, BTreeSet<EdgeId>>,
     /// Slots that are held.
     pub(crate) slots: BTreeMap<SlotKey, ExecutionId>,
-    /// Policies that were deleted: they hold no slots and give none.
+    /// Policies that were ever deleted: whoever was admitted then has no slot, also if a failover brings the policy back.
     pub(crate) deleted_policies: BTreeSet<QuotaPolicyId>,
-    /// Who was admitted where there was no policy, or none any more.
-    pub(crate) unlimited: BTreeSet<SlotKey>,
     /// Budgets that were deleted: they count nothing.
     pub(crate) deleted_budgets: BTreeSet<BudgetId>,
     /// Usage effects that counted at their budget.
@@ -96,10 +97,12 @@ impl Mirror {
             }
         }
         for put in transaction.puts {
+            self.lists
+                .extend(entries(&put.record).into_iter().map(|entry| entry.index));
             self.put(put.record, &mut changes);
         }
-        for (key, _) in transaction.deletes {
-            self.delete(&key, &mut changes);
+        for delete in transaction.deletes {
+            self.delete(&delete.key, &mut changes);
         }
         changes
     }

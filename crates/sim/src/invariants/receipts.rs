@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend::budget::BudgetCall;
 use ff_core::id::{BudgetId, ExecutionId};
+use ff_core::ledger::{AccountKey, LedgerCall};
 use ff_core::limits::DEDUP_WINDOW_DEFAULT;
 use ff_core::name::Dimension;
 use ff_core::record::Cause;
 use ff_core::time::{Duration, Timestamp};
 
 use super::mirror::Mirror;
+use super::usage::deltas_of;
 use super::watch::Store;
 use super::{Holds, hold};
 
@@ -46,13 +47,16 @@ impl Receipts {
     pub(crate) fn asked(
         &self,
         (mirror, store): (&mut Mirror, &Store),
-        call: &BudgetCall,
+        call: &LedgerCall,
         at: Timestamp,
     ) -> (bool, Holds) {
-        let BudgetCall::Report { budget_id, report } = call else {
+        let LedgerCall::Draw(draw) = call else {
             return (false, Ok(()));
         };
-        let Some(receipt) = report.deltas.get(&dimension()).copied() else {
+        let Some((AccountKey::Budget(budget_id), _)) = draw.path.first() else {
+            return (false, Ok(()));
+        };
+        let Some(receipt) = deltas_of(draw).get(&dimension()).copied() else {
             return (false, Ok(()));
         };
         let spent = store.spent(*budget_id, &dimension());
@@ -67,7 +71,7 @@ impl Receipts {
         };
         let forgotten = (first + self.window(mirror, receipt)).has_come(at);
         let holds = hold(forgotten, "a usage report counts once", || {
-            format!("budget {budget_id} counted {report:?} at {first}, and again at {at}")
+            format!("budget {budget_id} counted {draw:?} at {first}, and again at {at}")
         });
         (true, holds)
     }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
-use ff_core::command::budget::Deleted;
 use ff_core::id::{ExecutionId, GrantId, QuotaPolicyId};
-use ff_core::machine::quota::{QuotaAdmission, SlotReleased, holds_slot};
+use ff_core::ledger::{AccountKey, LedgerAnswer, LedgerCall};
+use ff_core::machine::quota::holds_slot;
 use ff_core::record::{EffectKind, Execution};
 
 use super::mirror::{Changes, Mirror};
@@ -14,29 +13,28 @@ use super::{Holds, hold};
 /// A slot: of which policy, taken under which grant.
 pub(crate) type SlotKey = (QuotaPolicyId, GrantId);
 
-/// Takes over what a quota answered.
-pub(crate) fn observe(mirror: &mut Mirror, call: &QuotaCall, answer: &QuotaAnswer) {
+/// Takes over what an account answered.
+pub(crate) fn observe(mirror: &mut Mirror, call: &LedgerCall, answer: &LedgerAnswer) {
     match (call, answer) {
-        (QuotaCall::Admit { quota_policy_id, ask }, QuotaAnswer::Admission(QuotaAdmission::Admitted)) => {
-            mirror.slots.insert((*quota_policy_id, ask.grant_id), ask.execution_id);
+        (LedgerCall::Take(take), LedgerAnswer::Taken { again: false, .. }) => {
+            let policy = quota_of(take.path.first().map(|(account, _)| *account));
+            mirror.slots.extend(policy.map(|id| ((id, take.grant), take.holder)));
         }
-        (QuotaCall::Admit { quota_policy_id, ask }, QuotaAnswer::Admission(QuotaAdmission::Unlimited)) => {
-            mirror.unlimited.insert((*quota_policy_id, ask.grant_id));
+        (LedgerCall::Give(give), LedgerAnswer::Given) => {
+            let policy = quota_of(give.path.first().copied());
+            policy.map(|id| mirror.slots.remove(&(id, give.grant)));
         }
-        (
-            QuotaCall::Release {
-                quota_policy_id,
-                grant_id,
-            },
-            QuotaAnswer::Released(SlotReleased::Freed),
-        ) => {
-            mirror.slots.remove(&(*quota_policy_id, *grant_id));
-        }
-        (QuotaCall::Delete(id), QuotaAnswer::Deleted(Deleted::Now)) => {
-            mirror.deleted_policies.insert(*id);
-            mirror.slots.retain(|(policy, _), _| policy != id);
+        (LedgerCall::Amend(amend), LedgerAnswer::Amended { .. }) if amend.listed == Some(None) => {
+            mirror.deleted_policies.extend(quota_of(Some(amend.account)));
         }
         _ => {}
+    }
+}
+
+fn quota_of(account: Option<AccountKey>) -> Option<QuotaPolicyId> {
+    match account? {
+        AccountKey::Quota(id) => Some(id),
+        AccountKey::Budget(_) => None,
     }
 }
 
@@ -84,8 +82,8 @@ fn has_its_slot(mirror: &Mirror, execution: &Execution, lost: &BTreeSet<SlotKey>
     })
 }
 
-/// Slots that a failover from `before` to `after` makes whoever is admitted do without: the quota forgot them, a lease that is
-/// live again had ended, and its release is on its way, or the policy was gone and is there again.
+/// Slots that a failover from `before` to `after` makes whoever is admitted do without: the quota forgot them, or a lease that is
+/// live again had ended, and its release is on its way.
 pub(crate) fn lost<'m>(before: &'m Mirror, after: &'m Mirror) -> impl Iterator<Item = SlotKey> + 'm {
     let forgotten = before
         .slots
@@ -97,9 +95,7 @@ pub(crate) fn lost<'m>(before: &'m Mirror, after: &'m Mirror) -> impl Iterator<I
         let held = execution.is_some_and(|execution| holds_slot(execution, key.1));
         (!held).then_some(*key)
     };
-    let is_back = |(policy, _): &&SlotKey| !after.deleted_policies.contains(policy);
-    let unlimited = before.unlimited.iter().filter(is_back).copied();
-    forgotten.chain(after.slots.iter().filter_map(ended)).chain(unlimited)
+    forgotten.chain(after.slots.iter().filter_map(ended))
 }
 
 /// Every slot belongs to a live grant or lease, or its release stands in an outbox. True once nobody is being admitted.

@@ -3,10 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
-use ff_backend::quota::QuotaCall;
-use ff_core::command::budget::{BudgetReset, Deleted};
 use ff_core::id::BudgetId;
+use ff_core::ledger::{AccountKey, Draw, LedgerAnswer, LedgerCall, Meter};
 use ff_core::name::Dimension;
 use ff_core::record::{Cause, Effect, EffectKind, Step, UsageIdentity};
 
@@ -49,50 +47,66 @@ fn add(spent: &mut Spent, budget_id: BudgetId, deltas: &BTreeMap<Dimension, u64>
 pub(crate) struct Deliveries {
     reports: BTreeSet<ReportKey>,
     releases: BTreeSet<SlotKey>,
+    /// Accounts that somebody was told are not there, or not any more.
+    gone: BTreeSet<AccountKey>,
+}
+
+/// What a report adds, by dimension.
+pub(crate) fn deltas_of(draw: &Draw) -> BTreeMap<Dimension, u64> {
+    let spent = draw.uses.iter().filter_map(|spent| match &spent.meter {
+        Meter::Spent(dimension) => Some((dimension.clone(), spent.amount.cast_unsigned())),
+        _ => None,
+    });
+    spent.collect()
 }
 
 impl Deliveries {
-    /// A budget was asked, and answered; `counted` says whether it added what it was asked to.
-    pub(crate) fn asked_budget(
-        &mut self,
-        mirror: &mut Mirror,
-        call: &BudgetCall,
-        (reply, counted): (&BudgetReply, bool),
-    ) {
-        match (call, &reply.answer) {
-            (BudgetCall::Report { budget_id, report }, _) => {
-                let key = report
-                    .identity
-                    .as_ref()
-                    .map(|identity| (*budget_id, identity.to_string()));
-                self.reports.extend(key.clone());
-                if counted {
-                    add(&mut mirror.usage, *budget_id, &report.deltas);
-                    // The workers of a world give every other report a name.
-                    if let Some(UsageIdentity::Effect(_)) = report.identity {
-                        add(&mut mirror.costs.counted, *budget_id, &report.deltas);
+    /// An account was asked, and answered; `counted` says whether it added what it was asked to.
+    pub(crate) fn asked(&mut self, mirror: &mut Mirror, call: &LedgerCall, (answer, counted): (&LedgerAnswer, bool)) {
+        if let LedgerAnswer::Absent(account) = answer {
+            self.gone.insert(*account);
+        }
+        match (call, answer) {
+            (LedgerCall::Draw(draw), LedgerAnswer::Drawn(_) | LedgerAnswer::Repeated { .. }) => {
+                self.drawn(mirror, draw, counted);
+            }
+            (LedgerCall::Amend(amend), LedgerAnswer::Amended { .. }) => {
+                if amend.listed == Some(None) {
+                    self.gone.insert(amend.account);
+                }
+                if let AccountKey::Budget(id) = amend.account {
+                    if amend.restart {
+                        mirror.usage.remove(&id);
                     }
-                    mirror.counted.extend(key);
+                    if amend.listed == Some(None) {
+                        mirror.deleted_budgets.insert(id);
+                    }
                 }
             }
-            (BudgetCall::Reset { budget_id, .. }, Ok(BudgetAnswer::Reset(BudgetReset::Now))) => {
-                mirror.usage.remove(budget_id);
-            }
-            (BudgetCall::Delete(id), Ok(BudgetAnswer::Deleted(Deleted::Now))) => {
-                mirror.deleted_budgets.insert(*id);
+            (LedgerCall::Give(give), LedgerAnswer::Given | LedgerAnswer::Unknown) => {
+                if let Some(AccountKey::Quota(id)) = give.path.first() {
+                    self.releases.insert((*id, give.grant));
+                }
             }
             _ => {}
         }
     }
 
-    /// A quota was asked, and answered.
-    pub(crate) fn asked_quota(&mut self, call: &QuotaCall) {
-        if let QuotaCall::Release {
-            quota_policy_id,
-            grant_id,
-        } = call
-        {
-            self.releases.insert((*quota_policy_id, *grant_id));
+    fn drawn(&mut self, mirror: &mut Mirror, draw: &Draw, counted: bool) {
+        let Some((AccountKey::Budget(budget_id), _)) = draw.path.first() else {
+            return;
+        };
+        let named = draw.identities.first().map(|name| &name.identity);
+        let key = named.map(|identity| (*budget_id, identity.to_string()));
+        self.reports.extend(key.clone());
+        if counted {
+            let deltas = deltas_of(draw);
+            add(&mut mirror.usage, *budget_id, &deltas);
+            // The workers of a world give every other report a name.
+            if let Some(UsageIdentity::Effect(_)) = named {
+                add(&mut mirror.costs.counted, *budget_id, &deltas);
+            }
+            mirror.counted.extend(key);
         }
     }
 
@@ -124,7 +138,12 @@ impl Deliveries {
                 quota_policy_id,
                 grant_id,
             } => self.releases.contains(&(*quota_policy_id, *grant_id)),
-            EffectKind::ReportUsage { .. } => report_key(effect).is_some_and(|key| self.reports.contains(&key)),
+            // A budget that is not there any more counts nothing, and nobody sends it anything.
+            EffectKind::ReportUsage { budget_id, .. } => {
+                let key = report_key(effect);
+                let is_gone = self.gone.contains(&AccountKey::Budget(*budget_id));
+                is_gone || key.is_some_and(|key| self.reports.contains(&key))
+            }
         }
     }
 }

@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_backend::Backend;
-use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, Appended};
+use ff_backend::ledger::LedgerReply;
+use ff_backend::limits::{self, Direct};
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Listing, Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::Reservation;
 use ff_backend::transaction::Transaction;
 use ff_core::command::budget::BudgetView;
 use ff_core::id::{BudgetId, ExecutionId, FlowId};
+use ff_core::ledger::{AccountView, LedgerAnswer, LedgerCall, Meter, Read, ReadMeters};
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::name::{Dimension, Namespace, WorkerInstanceId};
 use ff_core::partition::PartitionCounts;
@@ -105,8 +106,8 @@ impl Watch {
         inner.judge(holds);
     }
 
-    /// A budget answered.
-    pub(crate) fn asked_budget(&self, call: &BudgetCall, reply: &BudgetReply) {
+    /// An account answered.
+    pub(crate) fn asked(&self, call: &LedgerCall, reply: &LedgerReply) {
         let mut inner = self.inner();
         let Inner {
             mirror,
@@ -115,17 +116,9 @@ impl Watch {
             ..
         } = &mut *inner;
         let (counted, holds) = receipts.asked((mirror, &self.store), call, reply.now);
-        deliveries.asked_budget(mirror, call, (reply, counted));
+        deliveries.asked(mirror, call, (&reply.answer, counted));
+        slots::observe(mirror, call, &reply.answer);
         inner.judge(holds);
-    }
-
-    /// A quota answered.
-    pub(crate) fn asked_quota(&self, call: &QuotaCall, reply: &QuotaReply) {
-        let mut inner = self.inner();
-        inner.deliveries.asked_quota(call);
-        if let Ok(answer) = &reply.answer {
-            slots::observe(&mut inner.mirror, call, answer);
-        }
     }
 
     /// A frame was kept.
@@ -394,6 +387,7 @@ impl Watch {
             step_promises,
             ..
         } = &mut *inner;
+        mirror.deleted_policies.extend(&before.deleted_policies);
         promises.lose(&before, mirror);
         step_promises.lose(mirror);
         feeds.go_back(mirror);
@@ -494,44 +488,38 @@ impl Store {
 
     /// Whether a budget or quota policy was created and is not forgotten.
     pub(crate) fn has(&self, cause: Cause) -> bool {
-        match cause {
-            Cause::Budget(id) => {
-                let replies = at_once(self.memory.budget(vec![BudgetCall::Get(id)]));
-                replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
-            }
-            Cause::Quota(id) => {
-                let replies = at_once(self.memory.quota(vec![QuotaCall::Get(id)]));
-                replies.into_iter().flatten().any(|reply| reply.answer.is_ok())
-            }
-        }
+        self.account(cause, ReadMeters::Only(Vec::new())).is_some()
     }
 
     /// What was spent of a budget in one dimension.
     pub(crate) fn spent(&self, id: BudgetId, dimension: &Dimension) -> u64 {
-        let replies = at_once(self.memory.budget(vec![BudgetCall::Get(id)]));
-        let spent = replies.into_iter().flatten().find_map(|reply| match reply.answer {
-            Ok(BudgetAnswer::Budget(view)) => Some(view.dimensions.get(dimension)?.usage),
-            _ => None,
+        let meter = Meter::Spent(dimension.clone());
+        let view = self.account(Cause::Budget(id), ReadMeters::Only(vec![meter.clone()]));
+        view.map_or(0, |view| view.meters[&meter].used.cast_unsigned())
+    }
+
+    fn account(&self, account: Cause, meters: ReadMeters) -> Option<AccountView> {
+        let read = LedgerCall::Read(Read {
+            account,
+            meters,
+            places: Vec::new(),
         });
-        spent.unwrap_or(0)
+        let replies = at_once(self.memory.ledger(vec![read]));
+        let answers = replies.into_iter().flatten().map(|reply| reply.answer);
+        answers.into_iter().find_map(|answer| match answer {
+            LedgerAnswer::Account(view) => Some(*view),
+            _ => None,
+        })
     }
 
     /// Every budget of the namespaces the simulation uses.
     pub(crate) fn budgets(&self) -> Vec<BudgetView> {
+        let memory: Arc<MemoryBackend> = Arc::clone(&self.memory);
+        let direct = Direct::new(memory);
         let namespaces = crate::world::NAMESPACES.map(|name| Namespace::parse(name).expect("a good name"));
-        let list = |namespace| BudgetCall::List {
-            namespace,
-            after: None,
-            limit: PAGE,
-        };
-        let replies = at_once(self.memory.budget(namespaces.map(list).into()));
-        let answers = replies.into_iter().filter_map(|reply| reply.ok()?.answer.ok());
-        answers
-            .flat_map(|answer| match answer {
-                BudgetAnswer::Page { budgets, .. } => budgets,
-                _ => Vec::new(),
-            })
-            .collect()
+        let budgets_of = |namespace| at_once(limits::budgets::list(&direct, namespace, None, PAGE));
+        let pages = namespaces.map(budgets_of).into_iter().flatten();
+        pages.flat_map(|(budgets, _)| budgets).collect()
     }
 }
 

@@ -4,17 +4,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use ff_backend::hint::HintStream;
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Put, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
+use ff_core::ledger::{AccountKey, Amend, Expected, LedgerCall};
 use ff_core::partition::Partition;
 use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
@@ -148,13 +149,28 @@ impl Faulty {
             return;
         };
         let mut touch = Transaction::new(partition, Tag(self.luck.next() >> 11));
-        touch.puts.push(Put {
-            record,
-            expected: Some(version),
-            ttl: None,
-        });
+        touch.puts.push(Put::replace(record.clone(), (&record, version)));
         self.struck(Fault::Conflict, "commit");
         self.inner.commit(vec![touch]).await;
+    }
+
+    /// Somebody else changes an account of the batch just before it.
+    async fn interfere_with_accounts(&self, calls: &[LedgerCall]) {
+        let compared = calls.iter().filter_map(|call| match call {
+            LedgerCall::Amend(amend) if matches!(amend.expected, Expected::Version(_)) => Some(amend.account),
+            _ => None,
+        });
+        let compared: Vec<AccountKey> = compared.collect();
+        if compared.is_empty() || !self.weather.conflicts(&self.luck) {
+            return;
+        }
+        let touch = self.luck.pick(&compared).map(|account| Amend {
+            tag: (self.luck.next() >> 11).max(1),
+            ..Amend::new(*account, Expected::Any)
+        });
+        self.struck(Fault::Conflict, "ledger");
+        let touch = touch.map(LedgerCall::Amend).into_iter().collect();
+        self.inner.ledger(touch).await;
     }
 
     /// The record somebody gets ahead of, if any.
@@ -220,7 +236,11 @@ fn all<T>(count: usize, error: &Error) -> Vec<Result<T>> {
 }
 
 #[async_trait]
-impl Backend for Faulty {
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
+    }
+
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
         self.through("load", |_| self.inner.load(loads)).await?
     }
@@ -263,18 +283,11 @@ impl Backend for Faulty {
         self.through("list", |_| self.inner.list(query)).await?
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
         let count = calls.len();
+        self.interfere_with_accounts(&calls).await;
         let done = self
-            .through("budget", |extent| self.inner.budget(self.reaching(calls, extent)))
-            .await;
-        done.unwrap_or_else(|error| all(count, &error))
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        let count = calls.len();
-        let done = self
-            .through("quota", |extent| self.inner.quota(self.reaching(calls, extent)))
+            .through("ledger", |extent| self.inner.ledger(self.reaching(calls, extent)))
             .await;
         done.unwrap_or_else(|error| all(count, &error))
     }

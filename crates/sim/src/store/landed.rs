@@ -6,7 +6,10 @@ use ff_core::record::{Edge, Execution, Flow, Phase, Record};
 /// A transaction.
 pub(super) fn transaction(transaction: &Transaction) -> String {
     let puts = transaction.puts.iter().map(|put| record(&put.record));
-    let deletes = transaction.deletes.iter().map(|(key, _)| format!("deletes {key:?}"));
+    let deletes = transaction
+        .deletes
+        .iter()
+        .map(|delete| format!("deletes {:?}", delete.key));
     let nudges = transaction.nudges.iter().map(|nudge| format!("nudges {:?}", nudge.key));
     let increments = transaction
         .increments

@@ -3,19 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
-use ff_backend::due::{Due, DuePage};
-use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
-use ff_backend::load::{Load, Snapshot};
+use ff_backend::frames::{Append, AppendError, Appended};
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Reservation, Reserve};
-use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
-use ff_core::time::Timestamp;
+use ff_core::ledger::LedgerCall;
 
 use super::landed;
 use crate::stage::Stage;
@@ -40,9 +35,9 @@ fn only<T>(mut answers: Vec<T>, otherwise: impl FnOnce(Error) -> T) -> T {
 }
 
 #[async_trait]
-impl Backend for Observed {
-    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
-        self.memory.load(loads).await
+impl Layer for Observed {
+    fn inner(&self) -> &dyn Backend {
+        &*self.memory
     }
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
@@ -69,36 +64,14 @@ impl Backend for Observed {
         Ok(reservation)
     }
 
-    async fn due(&self, ask: Due) -> Result<DuePage> {
-        self.memory.due(ask).await
-    }
-
-    async fn list(&self, query: Query) -> Result<Page> {
-        self.memory.list(query).await
-    }
-
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
         let mut answers = Vec::with_capacity(calls.len());
         for call in calls {
-            let answer = only(self.memory.budget(vec![call.clone()]).await, Err);
+            let answer = only(self.memory.ledger(vec![call.clone()]).await, Err);
             if let Ok(reply) = &answer {
                 let asked = || format!("      · {call:?}: {:?}", reply.answer);
                 self.stage.trace.note(asked);
-                self.stage.watch.asked_budget(&call, reply);
-            }
-            answers.push(answer);
-        }
-        answers
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        let mut answers = Vec::with_capacity(calls.len());
-        for call in calls {
-            let answer = only(self.memory.quota(vec![call.clone()]).await, Err);
-            if let Ok(reply) = &answer {
-                let asked = || format!("      · {call:?}: {:?}", reply.answer);
-                self.stage.trace.note(asked);
-                self.stage.watch.asked_quota(&call, reply);
+                self.stage.watch.asked(&call, reply);
             }
             answers.push(answer);
         }
@@ -116,21 +89,5 @@ impl Backend for Observed {
             answers.push(answer);
         }
         answers
-    }
-
-    async fn read(&self, range: FrameRange) -> Result<Frames> {
-        self.memory.read(range).await
-    }
-
-    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
-        self.memory.settings(ops).await
-    }
-
-    fn hints(&self) -> HintStream {
-        self.memory.hints()
-    }
-
-    async fn ping(&self) -> Result<Timestamp> {
-        self.memory.ping().await
     }
 }

@@ -9,18 +9,18 @@ use ff_backend::Error;
 use ff_backend::query::{FeedLine, FeedPosition, FeedStart, FeedTrim, Query, Rows};
 use ff_core::partition::{Family, Partition};
 use ff_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::Row;
 
 pub(crate) use self::spans::Spans;
 
 use super::Found;
-
-use crate::key::index;
-use crate::record::from_json;
+use crate::column::{from_json, moment, text};
+use crate::database::Database;
+use crate::sql::{self, with};
 
 /// The table as it stands.
-struct Feed<'f> {
-    connection: &'f Connection,
+struct Feed<'f, 'c> {
+    database: &'f Database<'c>,
     spans: &'f mut Spans,
     /// The last row that was trimmed.
     floor: u64,
@@ -33,7 +33,7 @@ type Starts = BTreeMap<u16, u64>;
 
 /// The lines of the feeds from where a reader wants them, in the order they were written: no feed keeps another waiting.
 pub(super) fn feed(
-    connection: &Connection,
+    database: &Database<'_>,
     asked: &[(Partition, FeedStart)],
     query: &Query,
     spans: &mut Spans,
@@ -41,11 +41,11 @@ pub(super) fn feed(
     if query.after.is_some() {
         return Err(Error::InvalidCursor.into());
     }
-    let mut feed = Feed::open(connection, spans)?;
+    let mut feed = Feed::open(database, spans)?;
     let mut starts = Starts::new();
     for (partition, start) in asked.iter().filter(|(partition, _)| partition.family == Family::Flow) {
         match feed.start(*partition, *start)? {
-            Some(row) => _ = starts.insert(index(*partition), row),
+            Some(row) => _ = starts.insert(partition.index, row),
             None => return Err(feed.expired(*partition)?.into()),
         }
     }
@@ -55,19 +55,18 @@ pub(super) fn feed(
 
 /// The moment of what a read sees: after every trim it sees, and not after any other. The clock would not do: a trim is visible
 /// only some time after the moment it carries.
-pub(super) fn read_at(connection: &Connection) -> rusqlite::Result<Timestamp> {
-    let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_moment.sql"))?;
-    let millis = statement.query_row([], |row| row.get(0))?;
-    Ok(Timestamp::from_millis(millis))
+pub(super) fn read_at(database: &Database<'_>) -> rusqlite::Result<Timestamp> {
+    let found = database.find(with!(sql::LIST_FEED_MOMENT), |row| moment(row, 0))?;
+    Ok(found.unwrap_or_default())
 }
 
-impl<'f> Feed<'f> {
-    fn open(connection: &'f Connection, spans: &'f mut Spans) -> rusqlite::Result<Self> {
-        let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_extent.sql"))?;
-        let (floor, head) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+impl<'f, 'c> Feed<'f, 'c> {
+    fn open(database: &'f Database<'c>, spans: &'f mut Spans) -> rusqlite::Result<Self> {
+        let extent = database.find(with!(sql::LIST_FEED_EXTENT), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (floor, head) = extent.unwrap_or_default();
         spans.forget_through(floor);
         Ok(Self {
-            connection,
+            database,
             spans,
             floor,
             head,
@@ -76,14 +75,13 @@ impl<'f> Feed<'f> {
 
     /// The last row written before a moment. Rows are in the order of their times, so few of them tell.
     fn last_before(&self, at: Timestamp) -> rusqlite::Result<u64> {
-        let mut statement = self
-            .connection
-            .prepare_cached(include_str!("../../../sql/list_feed_time.sql"))?;
         let (mut before, mut not_before) = (self.floor, self.head + 1);
         while before + 1 < not_before {
             let row = before + (not_before - before) / 2;
-            let written_at: Option<u64> = statement.query_row([row], |found| found.get(0)).optional()?;
-            if written_at.is_some_and(|millis| millis < at.as_millis()) {
+            let written_at = self
+                .database
+                .find(with!(sql::LIST_FEED_TIME, row: row), |found| moment(found, 0))?;
+            if written_at.is_some_and(|written_at| written_at < at) {
                 before = row;
             } else {
                 not_before = row;
@@ -94,7 +92,7 @@ impl<'f> Feed<'f> {
 
     /// The row after which to read, if the feed still holds all there ever was from there.
     fn start(&self, partition: Partition, start: FeedStart) -> rusqlite::Result<Option<u64>> {
-        let trimmed = || last_trimmed(self.connection, partition);
+        let trimmed = || last_trimmed(self.database, partition);
         let position = match start {
             FeedStart::Oldest => return Ok(Some(self.floor)),
             FeedStart::After(position) => position,
@@ -109,12 +107,12 @@ impl<'f> Feed<'f> {
         let row = position.sequence;
         let forgotten = row < self.floor && trimmed()?.is_some_and(|(last, _)| row < last);
         // A row with another time was written after a failover or a restored backup lost the one the reader saw.
-        let lost = row > self.head || (row > self.floor && position_at(self.connection, row)? != Some(position));
+        let lost = row > self.head || (row > self.floor && position_at(self.database, row)? != Some(position));
         Ok((!forgotten && !lost).then(|| row.max(self.floor)))
     }
 
     fn expired(&mut self, partition: Partition) -> rusqlite::Result<Error> {
-        let from_the_floor = Starts::from([(index(partition), self.floor)]);
+        let from_the_floor = Starts::from([(partition.index, self.floor)]);
         let oldest = self.lines(&from_the_floor, 1)?;
         let oldest = oldest.first().map(|(_, position, _)| *position);
         Ok(Error::CursorExpired { partition, oldest })
@@ -122,20 +120,20 @@ impl<'f> Feed<'f> {
 
     /// The first lines of the feeds after their starts.
     fn lines(&mut self, starts: &Starts, limit: usize) -> rusqlite::Result<Vec<FeedLine>> {
-        let mut statement = self
-            .connection
-            .prepare_cached(include_str!("../../../sql/list_feed.sql"))?;
         let mut found = Vec::new();
         let mut passed = starts.values().min().copied().unwrap_or(self.head);
         while found.len() < limit
-            && let Some((after, end)) = self.spans.next_of(self.connection, starts, (passed, self.head))?
+            && let Some((after, end)) = self.spans.next_of(self.database, starts, (passed, self.head))?
         {
-            let mut rows = statement.query((after, end))?;
-            while found.len() < limit
-                && let Some(row) = rows.next()?
-            {
-                found.extend(line_after(row, starts)?);
-            }
+            self.database
+                .rows(with!(sql::LIST_FEED, after: after, end: end), |mut rows| {
+                    while found.len() < limit
+                        && let Some(row) = rows.next()?
+                    {
+                        found.extend(line_after(row, starts)?);
+                    }
+                    Ok(())
+                })?;
             passed = end;
         }
         Ok(found)
@@ -152,31 +150,27 @@ fn line_after(row: &Row<'_>, starts: &Starts) -> rusqlite::Result<Option<FeedLin
         sequence,
         millis: row.get(2)?,
     };
-    let line = from_json(row.get_ref(3)?.as_str()?)?;
+    let line = from_json(text(row, 3)?)?;
     Ok(Some((Partition::flow(partition), position, line)))
 }
 
 /// The last row of the partition that was trimmed.
-fn last_trimmed(connection: &Connection, partition: Partition) -> rusqlite::Result<Option<(u64, FeedTrim)>> {
-    let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_trimmed.sql"))?;
-    let trimmed = statement.query_row([index(partition)], |row| {
+fn last_trimmed(database: &Database<'_>, partition: Partition) -> rusqlite::Result<Option<(u64, FeedTrim)>> {
+    database.find(with!(sql::LIST_FEED_TRIMMED, partition: partition.index), |row| {
         let trim = FeedTrim {
-            written_at: Timestamp::from_millis(row.get(1)?),
-            dropped_at: Timestamp::from_millis(row.get(2)?),
+            written_at: moment(row, 1)?,
+            dropped_at: moment(row, 2)?,
         };
         Ok((row.get(0)?, trim))
-    });
-    trimmed.optional()
+    })
 }
 
 /// The position of a row, if it is there.
-fn position_at(connection: &Connection, row: u64) -> rusqlite::Result<Option<FeedPosition>> {
-    let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_position.sql"))?;
-    let position = statement.query_row([row], |row| {
+fn position_at(database: &Database<'_>, row: u64) -> rusqlite::Result<Option<FeedPosition>> {
+    database.find(with!(sql::LIST_FEED_POSITION, row: row), |row| {
         Ok(FeedPosition {
             sequence: row.get(0)?,
             millis: row.get(1)?,
         })
-    });
-    position.optional()
+    })
 }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
+use rusqlite::Row;
 
 use super::Starts;
+use crate::database::Database;
+use crate::sql::{self, with};
 
 /// Rows of a span.
 const ROWS: u64 = 4_096;
@@ -28,7 +30,7 @@ impl Spans {
     /// begins, and with which it ends.
     pub(super) fn next_of(
         &mut self,
-        connection: &Connection,
+        database: &Database<'_>,
         starts: &Starts,
         (mut next, head): (u64, u64),
     ) -> rusqlite::Result<Option<(u64, u64)>> {
@@ -36,7 +38,7 @@ impl Spans {
             let number = next / ROWS;
             let end = head.min((number + 1) * ROWS);
             let span = self.0.entry(number).or_insert_with(|| Span::unknown(number));
-            span.learn(connection, number, end)?;
+            span.learn(database, number, end)?;
             if span.holds_any(number, starts) {
                 return Ok(Some((next, end)));
             }
@@ -60,14 +62,14 @@ impl Span {
     }
 
     /// Looks at the rows up to `end` that were not looked at yet.
-    fn learn(&mut self, connection: &Connection, number: u64, end: u64) -> rusqlite::Result<()> {
+    fn learn(&mut self, database: &Database<'_>, number: u64, end: u64) -> rusqlite::Result<()> {
         if self.through >= end {
             return Ok(());
         }
-        let mut statement = connection.prepare_cached(include_str!("../../../sql/list_feed_span.sql"))?;
-        let mut rows = statement.query((self.through, end))?;
-        while let Some(row) = rows.next()? {
-            let (row, partition): (u64, u16) = (row.get(0)?, row.get(1)?);
+        let span = with!(sql::LIST_FEED_SPAN, after: self.through, end: end);
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let rows: Vec<(u64, u16)> = database.all(span, read)?;
+        for (row, partition) in rows {
             let partition = usize::from(partition);
             if self.last.len() <= partition {
                 self.last.resize(partition + 1, 0);

@@ -8,7 +8,9 @@ use ff_core::partition::Partition;
 use ff_core::record::HistoryLine;
 
 use super::{Scratch, Template};
+use crate::database::Database;
 use crate::list::feed::read_at;
+use crate::sql;
 
 const QUIET: u16 = 1;
 const BUSY: u16 = 2;
@@ -40,10 +42,8 @@ fn extend(scratch: &Scratch, rows: RangeInclusive<u64>, quiet_rows: &[u64]) {
 }
 
 fn trim(scratch: &Scratch, floor: u64) {
-    let move_floor = include_str!("../../../sql/move_feed_floor.sql");
-    scratch.0.execute(move_floor, [floor, 0]).unwrap();
-    let note = include_str!("../../../sql/note_trimmed_feed.sql");
-    scratch.0.execute(note, [floor]).unwrap();
+    scratch.0.execute(sql::MOVE_FEED_FLOOR.text, [floor, 0]).unwrap();
+    scratch.0.execute(sql::NOTE_TRIMMED_FEED.text, [floor]).unwrap();
     scratch.0.execute("DELETE FROM feed WHERE row <= ?1", [floor]).unwrap();
 }
 
@@ -153,7 +153,7 @@ fn a_reader_whose_lines_may_be_trimmed_is_told_the_oldest() {
 #[test]
 fn a_reader_who_began_before_a_trim_is_told_and_one_who_began_after_it_is_not() {
     let scratch = crowded(100, &[9, 60]);
-    let begin = || FeedStart::Since(read_at(&scratch.0).unwrap());
+    let begin = || FeedStart::Since(read_at(&Database::new(&scratch.0)).unwrap());
     let (before, rows) = (begin(), after(&scratch, None));
     trim(&scratch, 8);
     assert_eq!(from(&scratch, before), rows, "only lines of others were trimmed");

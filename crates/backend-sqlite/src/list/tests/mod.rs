@@ -1,8 +1,8 @@
 //! What the conformance suite is too small to see: pages that stop early, trimmed feeds, and the indexes statements use.
 
-mod executions;
 mod feed;
 mod plans;
+mod ranges;
 
 use std::sync::Arc;
 
@@ -19,8 +19,9 @@ use ff_core::time::Timestamp;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::{Fault, Reading};
+use super::{Answer, Fault, Reading};
 use crate::clock::Clock;
+use crate::database::Database;
 use crate::migrate::create_tables;
 use crate::options::Options;
 use crate::queues::Queues;
@@ -33,27 +34,31 @@ impl Scratch {
     fn new() -> Self {
         let connection = Connection::open_in_memory().unwrap();
         create_tables(&connection).unwrap();
-        let queues = Queues::load(&connection).unwrap();
+        let queues = Queues::load(&Database::new(&connection)).unwrap();
         let shared = Shared::new(Clock::start(Timestamp::default()), queues, &Options::new("nowhere"));
         Self(connection, shared)
     }
 
     fn page(&self, of: &Listing, after: Option<Cursor>, limit: usize) -> Result<Page, Error> {
+        match self.tried(of, after, limit) {
+            Ok(page) => Ok(page),
+            Err(Fault::Refused(error)) => Err(error),
+            Err(Fault::Store(error)) => panic!("{error}"),
+        }
+    }
+
+    fn tried(&self, of: &Listing, after: Option<Cursor>, limit: usize) -> Answer<Page> {
         let query = Query {
             of: of.clone(),
             after,
             limit,
         };
         let reading = Reading {
-            connection: &self.0,
+            database: &Database::new(&self.0),
             now: Timestamp::default(),
             shared: &self.1,
         };
-        match reading.page(&query) {
-            Ok(page) => Ok(page),
-            Err(Fault::Refused(error)) => Err(error),
-            Err(Fault::Store(error)) => panic!("{error}"),
-        }
+        reading.page(&query)
     }
 
     /// Every row of a listing, and how many pages it took.
@@ -70,12 +75,6 @@ impl Scratch {
         }
     }
 
-    /// The ids a listing of executions shows, and how many pages it took.
-    fn listed(&self, of: &Listing, limit: usize) -> (Vec<ExecutionId>, usize) {
-        let (rows, pages) = self.follow(of, limit, Page::executions);
-        (rows.into_iter().map(|(execution, _)| execution.id).collect(), pages)
-    }
-
     fn insert(&self, execution: &Execution, is_open: bool) {
         let definition = &execution.definition;
         let values = params![
@@ -90,20 +89,20 @@ impl Scratch {
             serde_json::to_string(execution).unwrap(),
         ];
         let sql = "INSERT INTO execution (uuid, partition, version, tag, namespace, lane, kind, state, blocking_reason,
-                priority, created_at, updated_at, flow_id, is_open, lease_epoch, tags, history, history_lines, body)
-            VALUES (?1, ?2, 1, 1, ?3, ?4, ?5, 'waiting', 'none', 0, ?6, ?6, ?7, ?8, 0, '{}', '', 0, ?9)";
+                priority, created_at, updated_at, flow_id, is_open, lease_epoch, history, history_lines, body)
+            VALUES (?1, ?2, 1, 1, ?3, ?4, ?5, 'waiting', 'none', 0, ?6, ?6, ?7, ?8, 0, '', 0, ?9)";
         self.0.prepare_cached(sql).unwrap().execute(values).unwrap();
     }
 }
 
 /// Makes executions that differ in what listings ask for.
-struct Template {
+pub(crate) struct Template {
     execution: Execution,
-    line: HistoryLine,
+    pub(crate) line: HistoryLine,
 }
 
 impl Template {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let kind = ExecutionKind::parse("kind").unwrap();
         let command = CreateExecution::new(kind, Payload::binary("input"));
         let context = Context::engine(Timestamp::from_millis(1));

@@ -1,27 +1,30 @@
 //! What the conformance suite is too small to see: pages that stop early, very many of one moment, entries that are lost.
 
 mod audit;
-mod executions;
 mod feed;
 mod lanes;
 mod order;
+mod ranges;
 mod sweeps;
 mod torn;
 
 use std::sync::Arc;
 
-use ff_backend::query::{Cursor, Listing, Page, Query};
+use ff_backend::query::{Cursor, Listing, Page, Query, Range};
 use ff_backend::transaction::{Put, Tag, Transaction};
 use ff_backend::{Backend, Result};
 use ff_backend_valkey::{Options, ValkeyBackend};
 use ff_core::command::submit::CreateExecution;
-use ff_core::id::ExecutionId;
+use ff_core::id::{BudgetId, ExecutionId};
+use ff_core::machine::claim::{Refusal, block_queued};
 use ff_core::machine::decided::Write;
+use ff_core::machine::index::Index;
 use ff_core::machine::submit::{Known, create};
 use ff_core::machine::{Context, Decided};
 use ff_core::name::ExecutionKind;
+use ff_core::partition::{Family, PartitionCounts};
 use ff_core::payload::Payload;
-use ff_core::record::{Actor, Definition, Execution, Happening, HistoryLine, HistorySubject, Record};
+use ff_core::record::{Actor, Cause, Definition, Execution, Happening, HistoryLine, HistorySubject, Record};
 use ff_core::time::Timestamp;
 use ff_valkey_server::Standalone;
 use uuid::Uuid;
@@ -58,7 +61,7 @@ impl Scratch {
         }
     }
 
-    /// The ids a listing of executions shows, and how many pages it took.
+    /// The ids of the executions that a listing shows, and how many pages it took.
     async fn listed(&self, of: &Listing, limit: usize) -> (Vec<ExecutionId>, usize) {
         let (rows, pages) = self.follow(of, limit, Page::executions).await;
         (rows.into_iter().map(|(execution, _)| execution.id).collect(), pages)
@@ -67,11 +70,7 @@ impl Scratch {
     /// Writes new records, each where its execution lives, without a word about it in the feed.
     async fn write(&self, records: impl IntoIterator<Item = (ExecutionId, Record)>) {
         let transactions = records.into_iter().map(|(id, record)| Transaction {
-            puts: vec![Put {
-                record,
-                expected: None,
-                ttl: None,
-            }],
+            puts: vec![Put::create(record)],
             ..Transaction::new(id.partition(), Tag(1))
         });
         for committed in self.backend.commit(transactions.collect()).await {
@@ -85,6 +84,11 @@ impl Scratch {
             self.write(records).await;
         }
     }
+}
+
+/// All of a list.
+fn everywhere(index: Index) -> Listing {
+    Range::of(index, PartitionCounts::default().all(Family::Flow).collect()).into()
 }
 
 /// An execution that waits for a worker, to be varied.
@@ -120,6 +124,22 @@ fn execution(template: &Execution, n: u64, partition: u16, created_at: Timestamp
         definition: Arc::new(definition),
         ..template.clone()
     }
+}
+
+/// The `n`th execution, which a budget holds back.
+fn blocked_by(cause: Cause, n: u64, partition: u16, created_at: Timestamp) -> Execution {
+    let refusal = Refusal {
+        cause,
+        detail: "closed".to_owned(),
+        generation: 1,
+    };
+    let queued = execution(&template(), n, partition, created_at);
+    written(block_queued(&queued, &refusal, &Context::engine(moment(9))).unwrap())
+}
+
+/// The cause of a budget.
+const fn budget(n: u128) -> Cause {
+    Cause::Budget(BudgetId::from_uuid(Uuid::from_u128(n)))
 }
 
 /// Milliseconds after some day of 2025.

@@ -1,24 +1,21 @@
 //! What becomes of a call whose index somebody wrote over: the server stops the library in the middle of it.
 
 use ff_backend::load::Load;
-use ff_backend::query::{ExecutionFilter, Listing};
 use ff_backend::transaction::{CommitError, Put, Tag, Transaction, Version};
 use ff_backend::{Backend, Error};
+use ff_core::id::ExecutionId;
+use ff_core::machine::index::Index;
 use ff_core::partition::Partition;
 use ff_core::record::{Execution, RecordKey};
 
-use super::{Scratch, execution, line, moment, template};
+use super::{Scratch, everywhere, execution, line, moment, template};
 
 const TORN: u16 = 3;
 const WHOLE: u16 = 4;
 
 fn creation(execution: &Execution, expected: Option<Version>) -> Transaction {
     Transaction {
-        puts: vec![Put {
-            record: execution.clone().into(),
-            expected,
-            ttl: None,
-        }],
+        puts: vec![Put::unlisted(execution.clone().into(), expected)],
         history: vec![line(execution, "told")],
         ..Transaction::new(execution.id.partition(), Tag(7))
     }
@@ -32,9 +29,8 @@ async fn version(scratch: &Scratch, of: &Execution) -> Option<Version> {
 }
 
 async fn listed(scratch: &Scratch) -> Vec<Partition> {
-    let of = Listing::Executions(ExecutionFilter::default());
-    let page = scratch.page(&of, None, 10).await.unwrap().executions();
-    page.iter().map(|(execution, _)| execution.id.partition()).collect()
+    let (ids, _) = scratch.listed(&everywhere(Index::Age(None)), 10).await;
+    ids.into_iter().map(ExecutionId::partition).collect()
 }
 
 /// Sets are written when all transactions of a call are done, the one that is no set any more among them.

@@ -3,16 +3,17 @@
 use ff_core::capability::CapabilitySet;
 use ff_core::id::{AttemptId, ExecutionId, GrantId, LeaseId};
 use ff_core::machine::claim::{Claimant, HandOut};
-use ff_core::machine::placement;
+use ff_core::machine::index::Index;
+use ff_core::machine::placement::{self, Placement};
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
-use ff_core::partition::Partition;
-use ff_core::record::{Execution, Fence, Record, RecordKey};
+use ff_core::partition::{Family, Partition};
+use ff_core::record::{Fence, Record, RecordKey};
 use ff_core::time::Duration;
 
 use super::Store;
 use crate::due::{Due, DueItem, DueKey, DuePage};
 use crate::hint::{Hint, HintStream};
-use crate::query::{AuditRow, Cursor, Listing, Page, Query};
+use crate::query::{AuditRow, Cursor, HeadsOf, Listing, Page, Query, Range};
 use crate::reserve::{Reservation, Reserve, Task};
 use crate::transaction::CommitError;
 
@@ -102,8 +103,18 @@ impl Store<'_> {
 
     /// Follows a listing to its end in pages of `limit`, taking `rows` of each.
     pub(crate) async fn follow<R>(&self, of: &Listing, limit: usize, rows: impl Fn(Page) -> Vec<R>) -> Vec<R> {
+        self.follow_after(None, of, limit, rows).await
+    }
+
+    /// The same from a place on.
+    pub(crate) async fn follow_after<R>(
+        &self,
+        mut after: Option<Cursor>,
+        of: &Listing,
+        limit: usize,
+        rows: impl Fn(Page) -> Vec<R>,
+    ) -> Vec<R> {
         let mut all = Vec::new();
-        let mut after = None;
         for _ in 0..PAGES_MAX {
             let page = self.page(of.clone(), after, limit).await;
             after = page.next.clone();
@@ -117,19 +128,31 @@ impl Store<'_> {
         panic!("the listing has an end: {of:?}");
     }
 
-    /// The executions of a listing.
-    pub(crate) async fn listed(&self, of: Listing) -> Vec<Execution> {
-        let rows = self.follow(&of, 7, Page::executions).await;
-        rows.into_iter().map(|(execution, _)| execution).collect()
+    /// Every partition that records live in.
+    pub(crate) fn partitions(&self) -> Vec<Partition> {
+        self.counts().all(Family::Flow).collect()
+    }
+
+    /// Everything in a list, wherever it is.
+    pub(crate) fn range(&self, index: Index) -> Listing {
+        let only = index.partition(self.counts());
+        Range::of(
+            index,
+            only.map_or_else(|| self.partitions(), |partition| vec![partition]),
+        )
+        .into()
+    }
+
+    /// The lists of a kind that have anything, wherever they are.
+    pub(crate) fn heads(&self, of: HeadsOf) -> Listing {
+        let partitions = self.partitions();
+        Listing::Heads { of, partitions }
     }
 
     /// The ids of the executions of a listing.
     pub(crate) async fn listed_ids(&self, of: Listing) -> Vec<ExecutionId> {
-        self.listed(of)
-            .await
-            .into_iter()
-            .map(|execution| execution.id)
-            .collect()
+        let rows = self.follow(&of, 7, Page::executions).await;
+        rows.into_iter().map(|(execution, _)| execution.id).collect()
     }
 
     /// The records of a partition, once each was found where the rules say it belongs.
@@ -197,17 +220,21 @@ pub(crate) fn record_key(item: DueItem) -> RecordKey {
 
 /// The record of an audited row, which must stand in exactly the indexes the rules name.
 fn in_its_place(row: AuditRow) -> Record {
-    let placement = match &row.record {
-        Record::Execution(execution) => Some(placement::placement(execution)),
+    let queue = match &row.record {
+        Record::Execution(execution) => match placement::placement(execution) {
+            Placement::Eligible { queue, score } => Some((queue, score)),
+            _ => None,
+        },
         _ => None,
     };
     let key = row.record.key();
-    assert_eq!(row.placement, placement, "{key:?} is in the index its facts say");
+    assert_eq!(row.queue, queue, "{key:?} is in the queue its facts say");
     assert_eq!(
         row.due_at,
         placement::due_at(&row.record),
         "{key:?} is due when its facts say"
     );
+    assert_eq!(row.missing, [], "{key:?} stands in the lists its facts say");
     row.record
 }
 

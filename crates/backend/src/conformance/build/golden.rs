@@ -12,6 +12,7 @@ use ff_core::command::submit::LaneState;
 use ff_core::digest::Digest;
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::keyring::{KeyRing, RotateWaitpointSecret, Secret, rotate};
+use ff_core::machine::index::{Entry, entries};
 use ff_core::name::{Dimension, Identity, Kid, LaneId, Namespace, RequestId};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::record::stored::{self, FORMAT, Stored};
@@ -31,6 +32,9 @@ use crate::memory::MemoryBackend;
 
 /// Writes the files that are missing, when set.
 const UPDATE: &str = "UPDATE_GOLDEN";
+
+/// How documents are named that say in which lists a record stands, and where.
+const LISTS: &str = "lists";
 
 struct Fresh(Arc<MemoryBackend>);
 
@@ -64,6 +68,12 @@ async fn documents() -> BTreeMap<String, Value> {
     };
     for record in every_record(&store).await {
         add(kind(&record), stored::write_record(&record).expect("a record"));
+        let entry = |entry: Entry| format!("{} {}", entry.index, entry.order.as_str());
+        let listed: Vec<String> = entries(&record).into_iter().map(entry).collect();
+        if !listed.is_empty() {
+            let listed = serde_json::to_string(&listed).expect("a document");
+            add(&format!("{}_{LISTS}", kind(&record)), listed);
+        }
     }
     add("budget", text(&budget(&store)));
     add("quota_policy", text(&quota_policy(&store)));
@@ -129,6 +139,8 @@ fn rewritten(name: &str, text: &str) -> Value {
             let line: ShortLine<'_> = serde_json::from_str(text).expect("it was stored");
             serde_json::to_string(&line).expect("it can be stored again")
         }
+        // Written from the record, and compared as it is.
+        lists if lists.ends_with(LISTS) => text.to_owned(),
         other => panic!("there is no such kind as {other}"),
     };
     serde_json::from_str(&text).expect("a document")

@@ -11,5 +11,5 @@ mod store;
 pub(crate) use ask::{conflict, fence, ids, record_key};
 pub(crate) use feed::FeedReader;
 pub(crate) use random::Random;
-pub(crate) use records::{edge, every_record, flow, key, signal, step, tagged, waitpoint};
+pub(crate) use records::{all_entries, attempt, edge, every_record, flow, key, phase, signal, step, tagged, waitpoint};
 pub(crate) use store::{Store, submission};

@@ -23,8 +23,12 @@ impl Random {
 
     /// One of `choices`.
     pub(crate) fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        let index = usize::try_from(self.below(choices.len() as u64)).unwrap_or(0);
-        &choices[index]
+        &choices[self.place(choices.len())]
+    }
+
+    /// A place below `length`.
+    pub(crate) fn place(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).unwrap_or(0)
     }
 }
 

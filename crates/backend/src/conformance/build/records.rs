@@ -11,6 +11,7 @@ use ff_core::id::{
     SuspensionId, WaitpointId,
 };
 use ff_core::machine::decided::ClosedReason;
+use ff_core::machine::index::{Entry, entries, native_entries};
 use ff_core::name::{
     Category, DataRef, Dimension, FlowKind, IdempotencyKey, Identity, Namespace, RequestId, SignalName, StepKey,
     WaitpointKey, WorkerId, WorkerInstanceId,
@@ -32,6 +33,11 @@ use ff_core::record::{
 use ff_core::time::{Duration, Timestamp};
 
 use super::Store;
+
+/// Every list that a record stands in.
+pub(crate) fn all_entries(record: &Record) -> impl Iterator<Item = Entry> + use<> {
+    entries(record).into_iter().chain(native_entries(record))
+}
 
 /// A fresh flow with nothing special about it.
 pub(crate) fn flow(id: FlowId, now: Timestamp) -> Flow {
@@ -326,6 +332,33 @@ fn policy(store: &Store<'_>) -> Policy {
     }
 }
 
+/// A phase in which an execution is listed by other lists: `which` of six. What may be handed out is in the phase `eligible`.
+pub(crate) fn phase(store: &Store<'_>, which: u64, cause: Cause, eligible: &Phase) -> Phase {
+    let block = Block {
+        cause,
+        detail: "full".to_owned(),
+        generation: 1,
+        since: Timestamp::from_millis(1),
+    };
+    match (which, eligible) {
+        (0, Phase::Runnable(runnable)) => Phase::Runnable(Runnable {
+            block: Some(block),
+            ..runnable.clone()
+        }),
+        (1, _) => Phase::Active(lease(store)),
+        (4, _) => Phase::Active(Lease {
+            expires_at: Timestamp::MAX,
+            ..lease(store)
+        }),
+        (2, _) => Phase::Suspended(Suspension {
+            reason_code: ReasonCode::WaitingForApproval,
+            ..suspension(store)
+        }),
+        (3, _) => Phase::Terminal(outcome()),
+        _ => eligible.clone(),
+    }
+}
+
 fn runnable(store: &Store<'_>) -> Runnable {
     Runnable {
         next_claim: NextClaim {
@@ -438,7 +471,8 @@ fn outcome() -> Outcome {
     }
 }
 
-fn attempt(store: &Store<'_>) -> Attempt {
+/// An attempt with everything set.
+pub(crate) fn attempt(store: &Store<'_>) -> Attempt {
     let dimension = Dimension::parse("tokens").expect("a dimension");
     Attempt {
         index: u32::MAX,

@@ -155,28 +155,17 @@ impl<'h> Store<'h> {
 
     /// A transaction that creates `records`.
     pub(crate) fn creation(&self, partition: Partition, records: impl IntoIterator<Item = Record>) -> Transaction {
-        let puts = records
-            .into_iter()
-            .map(|record| Put {
-                record,
-                expected: None,
-                ttl: None,
-            })
-            .collect();
+        let puts = records.into_iter().map(Put::create).collect();
         Transaction {
             puts,
             ..self.transaction(partition)
         }
     }
 
-    /// A transaction that replaces the writing `expected` of an execution.
+    /// A transaction that replaces the writing `expected` of an execution, which stays in its lists.
     pub(crate) fn replacement(&self, execution: &Execution, expected: Version) -> Transaction {
         let record = Record::from(execution.clone());
-        let put = Put {
-            record,
-            expected: Some(expected),
-            ttl: None,
-        };
+        let put = Put::replace(record.clone(), (&record, expected));
         Transaction {
             puts: vec![put],
             ..self.transaction(execution.id.partition())

@@ -5,8 +5,8 @@ use ff_core::ledger::{
     AccountKey, Amend, Bound, Draw, Entry, Expected, Floor, Give, Identity, LedgerCall, Mark, Meter, Move, Moved,
     Number, PlaceEntry, Take, TakeKind, Use, Watch,
 };
-use ff_core::name::{Dimension, IdempotencyKey};
-use ff_core::partition::Partition;
+use ff_core::name::{Dimension, IdempotencyKey, Namespace};
+use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::record::UsageIdentity;
 use ff_core::time::{Duration, Timestamp};
 use uuid::Uuid;
@@ -16,6 +16,8 @@ use super::model::Model;
 
 /// How long a place counts.
 pub(super) const WINDOW: Duration = Duration::from_secs(3);
+/// A number that is taken from.
+pub(super) const PROMISED: Meter = Meter::own("promised");
 
 /// Asks about two accounts.
 pub(super) struct Asker {
@@ -24,12 +26,20 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    pub(super) fn new(seed: u64) -> Self {
-        let account = |number: u128| AccountKey::Budget(BudgetId::from_uuid(Uuid::from_u128(number)));
-        let first = u128::from(seed) << 8;
+    /// Two accounts of one partition.
+    pub(super) fn new(seed: u64, counts: &PartitionCounts) -> Self {
+        let mut random = Random::new(seed << 40);
+        let mut account = || {
+            let number = (u128::from(random.next()) << 64) | u128::from(random.next());
+            AccountKey::Budget(BudgetId::from_uuid(Uuid::from_u128(number)))
+        };
+        let first = account();
+        let mut others = std::iter::repeat_with(account);
+        let is_beside = |other: &AccountKey| other.partition(counts) == first.partition(counts);
+        let second = others.find(is_beside).expect("one of many lies there");
         Self {
             random: Random::new(seed << 40),
-            accounts: [account(first + 1), account(first + 2)],
+            accounts: [first, second],
         }
     }
 
@@ -42,8 +52,14 @@ impl Asker {
         Duration::from_millis(*self.random.pick(&[0, 0, 0, 1, 400, 1_500, 20_000]))
     }
 
-    /// The next call, mostly one that the accounts as they are let through.
-    pub(super) fn call(&mut self, model: &Model) -> LedgerCall {
+    /// The next calls, mostly one.
+    pub(super) fn calls(&mut self, model: &Model) -> Vec<LedgerCall> {
+        let count = *self.random.pick(&[1, 1, 1, 4, 8]);
+        (0..count).map(|_| self.call(model)).collect()
+    }
+
+    /// A call, mostly one that the accounts as they are let through.
+    fn call(&mut self, model: &Model) -> LedgerCall {
         match self.random.below(10) {
             0..=3 => LedgerCall::Take(self.take(model)),
             4 | 5 => LedgerCall::Draw(self.draw(model)),
@@ -144,7 +160,7 @@ impl Asker {
                     Bound::AfterNow(2_000_000),
                 )
             }
-            3 => number(Meter::own("promised"), TakeKind::Used, Floor::At(1), -1, Bound::Free),
+            3 => number(PROMISED, TakeKind::Used, Floor::At(1), -1, Bound::Free),
             _ => Entry::Place(PlaceEntry {
                 at,
                 name: format!("place-{}", self.random.below(6)),
@@ -229,7 +245,10 @@ impl Asker {
             Some((stamp + 1, None)),
             Some((stamp, Some(soon))),
         ];
+        let mine = Namespace::parse("mine").expect("a namespace");
         Amend {
+            tag: (self.random.next() >> 11).max(1),
+            listed: self.chance(9).then(|| self.chance(2).then_some(mine)),
             body: self.chance(2).then(|| format!("body {}", self.random.below(100))),
             redefines: self.chance(6),
             moves,
@@ -243,12 +262,14 @@ impl Asker {
 
     fn moved(&mut self, generation: i64) -> Moved {
         let partition = self.partition();
-        let (meter, by) = match self.random.below(6) {
+        let (meter, by) = match self.random.below(8) {
             0 => (Meter::Generation, Move::Add(1)),
+            6 => (Meter::own("cured"), Move::Reach(Meter::own("hard"))),
+            7 => (Meter::Mark(partition), Move::Reach(Meter::Generation)),
             1 => (Meter::Mark(partition), Move::AtLeast(generation)),
             2 => (Meter::Mark(partition), Move::ClearBelow(generation)),
             3 => (Meter::PlacelessMark(partition), Move::ClearBelow(generation + 1)),
-            4 => (Meter::own("promised"), Move::Add(self.small())),
+            4 => (PROMISED, Move::Add(self.small())),
             _ => (Meter::own("shut"), Move::AtLeast(self.small())),
         };
         Moved { meter, by }

@@ -1,65 +1,82 @@
-//! The ledger: random calls are answered what a model of integers answers.
+//! The ledger: random calls are answered what a model of integers answers, and what they leave is due, listed and hinted.
 
 mod ask;
-mod budgets;
+mod cases;
 mod model;
-mod quotas;
 
-use ff_core::ledger::{AccountKey, AccountView, Amend, LedgerAnswer, LedgerCall, Numbers, Read, ReadHolds, ReadMeters};
+use ff_core::ledger::{
+    AccountKey, AccountView, Amend, LedgerAnswer, LedgerCall, Numbers, Read, ReadHolds, ReadMeters, ReadPlaces,
+};
 use ff_core::time::{Duration, Timestamp};
 
-pub use self::budgets::budgets_over_accounts_answer_what_the_rules_say;
-pub use self::quotas::quotas_over_accounts_answer_what_the_rules_say;
+pub(super) use self::cases::*;
 
 use self::ask::Asker;
 use self::model::Model;
-use crate::ledger::{Ledger, LedgerReply};
+use super::build::Store;
+use crate::ledger::LedgerReply;
 
-const SEEDS: u64 = 40;
-const CALLS: u64 = 400;
+const SEEDS: u64 = 25;
+const CALLS: u64 = 300;
 
-/// Compares a store with the model, under a clock that `advance` moves.
-pub async fn random_calls_answer_what_integers_say(ledger: &dyn Ledger, advance: &(dyn Fn(Duration) + Sync)) {
+/// Every call, or a few that meet each other, go with readings of all there is, in one batch: they see what was done.
+pub(super) async fn random_calls_answer_what_integers_say(store: &Store<'_>) {
     for seed in 0..SEEDS {
-        let mut asker = Asker::new(seed);
+        let mut asker = Asker::new(seed, &store.counts());
         let mut model = Model::default();
         for number in 0..CALLS {
-            let call = asker.call(&model);
-            let (reply, wanted) = both(ledger, &mut model, &call).await;
-            assert_eq!(reply, wanted, "seed {seed}, call {number}: {call:?}");
-            for account in asker.accounts() {
-                compare(ledger, &mut model, account, (seed, number)).await;
+            let mut calls = asker.calls(&model);
+            let asked = calls.clone();
+            calls.extend(asker.accounts().into_iter().flat_map(everything_of));
+            let replies = store.backend().ledger(calls.clone()).await;
+            assert_eq!(replies.len(), calls.len(), "one reply per call");
+            for (call, reply) in calls.iter().zip(replies) {
+                let LedgerReply { now, answer, .. } = reply.expect("the store answers");
+                let wanted = model.answer(call, now);
+                let context = format!("seed {seed}, call {number}: {asked:?}, then {call:?}");
+                assert_eq!(comparable(answer), comparable(wanted), "{context}");
             }
-            advance(asker.pause());
+            if number % 5 == 0 {
+                what_is_due_is_as_in_the_model(store, &model, asker.accounts()).await;
+            }
+            store.advance(asker.pause()).await;
         }
     }
 }
 
-/// What the store and the model answer.
-async fn both(ledger: &dyn Ledger, model: &mut Model, call: &LedgerCall) -> (LedgerAnswer, LedgerAnswer) {
-    let mut replies = ledger.ledger(vec![call.clone()]).await;
-    assert_eq!(replies.len(), 1, "one reply per call");
-    let reply = replies.remove(0).expect("the store answers");
-    let wanted = model.answer(call, reply.now);
-    (comparable(reply.answer), comparable(wanted))
-}
-
-/// Everything of an account is as in the model.
-async fn compare(ledger: &dyn Ledger, model: &mut Model, account: AccountKey, at: (u64, u64)) {
-    let read = LedgerCall::Read(Read {
+/// Reads all of an account.
+fn everything_of(account: AccountKey) -> [LedgerCall; 2] {
+    let places = |at_most, beside| ReadPlaces {
+        window: ask::WINDOW,
+        at_most,
+        beside,
+    };
+    let read = Read {
         account,
         meters: ReadMeters::All,
-        places: vec![(ask::WINDOW, 0), (ask::WINDOW, 2)],
-    });
-    let holds = LedgerCall::Holds(ReadHolds {
+        places: vec![places(0, None), places(2, None), places(4, Some(ask::PROMISED))],
+    };
+    let holds = ReadHolds {
         account,
         older_than: Duration::ZERO,
         after: None,
         limit: 1_000,
-    });
-    for call in [read, holds] {
-        let (reply, wanted) = both(ledger, model, &call).await;
-        assert_eq!(reply, wanted, "after {at:?}: {call:?}");
+    };
+    [LedgerCall::Read(read), LedgerCall::Holds(holds)]
+}
+
+async fn what_is_due_is_as_in_the_model(store: &Store<'_>, model: &Model, accounts: [AccountKey; 2]) {
+    let partition = accounts[0].partition(&store.counts());
+    let page = store.due_in(&[partition], 1_000).await;
+    for account in accounts {
+        let due_at = model.due_at(account);
+        let key = crate::due::DueKey::Account(account);
+        let found = page.items.iter().find(|item| item.key == key).map(|item| item.due_at);
+        assert_eq!(
+            found,
+            due_at.filter(|at| at.has_come(page.now)),
+            "{account}, due {due_at:?}"
+        );
     }
 }
 
@@ -75,20 +92,27 @@ fn comparable(answer: LedgerAnswer) -> LedgerAnswer {
 }
 
 /// One account of a store.
-struct Asked<'l> {
-    ledger: &'l dyn Ledger,
+struct Asked<'s> {
+    store: &'s Store<'s>,
     account: AccountKey,
 }
 
 impl Asked<'_> {
     async fn call(&self, call: LedgerCall) -> LedgerReply {
-        let mut replies = self.ledger.ledger(vec![call]).await;
+        let mut replies = self.store.backend().ledger(vec![call]).await;
         replies.remove(0).expect("the store answers")
     }
 
     async fn amend(&self, amend: Amend) {
+        let amend = self.tagged(amend);
         let amended = self.call(LedgerCall::Amend(amend)).await.answer;
         assert!(matches!(amended, LedgerAnswer::Amended { .. }), "{amended:?}");
+    }
+
+    /// A change under a number of its own.
+    fn tagged(&self, amend: Amend) -> Amend {
+        let tag = self.store.serial() + 1;
+        Amend { tag, ..amend }
     }
 
     /// The account with all its numbers, if it is there.

@@ -9,6 +9,7 @@ use ff_core::ledger::{
     Seen, Take, TakeKind, Took, sum,
 };
 use ff_core::limits::GRANT_TTL_MAX;
+use ff_core::name::Namespace;
 use ff_core::record::{DIMENSIONS_MAX, UsageIdentity};
 use ff_core::time::{Duration, Timestamp};
 
@@ -28,6 +29,7 @@ struct Account {
     due: Due,
     generation: i64,
     last: Option<LastWatch>,
+    listed_in: Option<Namespace>,
     used: BTreeMap<Meter, i64>,
     holds: BTreeMap<GrantId, Hold>,
     refused: BTreeMap<GrantId, Timestamp>,
@@ -52,6 +54,11 @@ impl Model {
     pub(super) fn known(&self, account: AccountKey) -> (u64, u64, u64) {
         let known = self.accounts.get(&account);
         known.map_or((0, 0, 0), |known| (known.revision, known.version, known.due.stamp))
+    }
+
+    /// When an account is looked at.
+    pub(super) fn due_at(&self, account: AccountKey) -> Option<Timestamp> {
+        self.accounts.get(&account).and_then(|account| account.due.at)
     }
 
     /// The generation of an account.
@@ -337,10 +344,13 @@ impl Model {
         }
         let is_new = found.is_none();
         let account = self.accounts.entry(key).or_default();
-        account.version += 1;
-        account.revision += u64::from(is_new || amend.redefines);
+        account.version = amend.tag;
+        if is_new || amend.redefines {
+            account.revision = amend.tag;
+        }
         account.generation += i64::from(is_new || amend.redefines || amend.restart);
         account.body = amend.body.clone().unwrap_or(std::mem::take(&mut account.body));
+        account.listed_in = amend.listed.clone().unwrap_or(account.listed_in.take());
         account.stale_at = amend.stale_at.unwrap_or(account.stale_at);
         if let Some((_, at)) = amend.due.filter(|(stamp, _)| *stamp == account.due.stamp) {
             account.due.at = at;
@@ -353,14 +363,19 @@ impl Model {
         }
         let (version, revision) = (account.version, account.revision);
         for moved in &amend.moves {
-            self.move_meter(key, &moved.meter, moved.by);
+            self.move_meter(key, &moved.meter, &moved.by);
         }
         LedgerAnswer::Amended { version, revision }
     }
 
-    fn move_meter(&mut self, key: AccountKey, meter: &Meter, by: Move) {
+    fn move_meter(&mut self, key: AccountKey, meter: &Meter, by: &Move) {
         let used = self.used(key, meter);
         let is_there = self.account(key).used.contains_key(meter);
+        let by = match by {
+            Move::Reach(Meter::Generation) => Move::AtLeast(self.generation(key)),
+            Move::Reach(other) => Move::AtLeast(self.used(key, other)),
+            by => by.clone(),
+        };
         match by {
             Move::Add(amount) if *meter == Meter::Generation => self.account(key).generation += amount,
             _ if *meter == Meter::Generation => {}
@@ -371,7 +386,7 @@ impl Model {
             Move::Add(amount) => drop(self.account(key).used.insert(meter.clone(), used + amount)),
             Move::AtLeast(least) => drop(self.account(key).used.insert(meter.clone(), used.max(least))),
             Move::ClearBelow(least) if is_there && used < least => drop(self.account(key).used.remove(meter)),
-            Move::ClearBelow(_) => {}
+            Move::ClearBelow(_) | Move::Reach(_) => {}
         }
     }
 
@@ -403,9 +418,14 @@ impl Model {
             };
             view.meters.insert(meter.clone(), numbers);
         }
-        let places = read.places.iter().map(|(window, at_most)| PlacesSeen {
-            count: account.places_within(*window, self.now),
-            falls_at: account.falls_at(*window, *at_most),
+        let places = read.places.iter().map(|ask| {
+            let shows = |meter| self.used(read.account, meter) + self.held(read.account, meter);
+            let fewer = ask.beside.as_ref().map_or(0, shows);
+            let at_most = u64::try_from(ask.at_most.cast_signed() - fewer.max(0)).unwrap_or(0);
+            PlacesSeen {
+                count: account.places_within(ask.window, self.now),
+                falls_at: account.falls_at(ask.window, at_most),
+            }
         });
         view.places = places.collect();
         LedgerAnswer::Account(Box::new(view))
@@ -476,6 +496,7 @@ impl Account {
             generation: self.generation,
             marks: self.used.keys().filter(|meter| meter.is_mark()).count() as u64,
             last: self.last.clone(),
+            listed_in: self.listed_in.clone(),
         };
         AccountView::bare(account, head)
     }

@@ -1,19 +1,18 @@
 //! Listings, each one a walk along an index from the place its cursor names.
 
+mod audit;
 mod cut;
-mod executions;
-mod partition;
-mod parts;
+mod lanes;
+mod ranges;
 mod told;
 
-use self::cut::Cut;
-use super::flaw::Flaw;
+pub(super) use self::cut::Cut;
 use super::store::Store;
 use crate::query::{Cursor, Listing, Page, Query, Rows};
 use crate::{Error, Result};
 
 /// The rows of a page, and where the next one starts.
-type Found = Result<(Rows, Option<Cursor>)>;
+pub(super) type Found = Result<(Rows, Option<Cursor>)>;
 
 impl Store {
     /// One page of a listing.
@@ -30,35 +29,16 @@ impl Store {
     }
 
     fn rows(&self, query: &Query) -> Found {
-        let cut = &Cut::new(query, self.flawed(Flaw::ListCursorByOffset))?;
+        let cut = &Cut::new(query)?;
         match &query.of {
-            Listing::Executions(filter) => self.list_executions(filter, cut),
-            Listing::Flows(filter) => self.list_flows(filter, cut),
+            Listing::Range(range) => self.list_range(range, cut),
+            Listing::Heads { of, partitions } => self.list_heads(*of, partitions, cut),
             Listing::Lanes(namespace) => self.list_lanes(namespace, cut),
-            Listing::Members { flow_id, open_only } => self.list_members(*flow_id, *open_only, cut),
-            Listing::EdgesFrom {
-                upstream,
-                unresolved_only,
-            } => self.list_edges_from(*upstream, *unresolved_only, cut),
-            Listing::EdgesInto { downstream } => self.list_edges_into(*downstream, cut),
-            Listing::Attempts(id) => self.list_attempts(*id, cut),
-            Listing::Waitpoints(id) => self.list_waitpoints(*id, cut),
-            Listing::Signals(id) => self.list_signals(*id, cut, |_| true),
-            Listing::BufferedSignals {
-                execution_id,
-                waitpoint_id,
-            } => self.list_signals(*execution_id, cut, |signal| {
-                signal.waiting_at() == Some(*waitpoint_id) || self.shows_everything()
-            }),
             Listing::History(subject) => self.list_history(subject, cut),
             Listing::Feed(_) | Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),
             Listing::Feed(asked) => self.list_feed(asked, query.page_limit()),
             Listing::Marks(partitions) => Ok((Rows::Marks(self.hints.marks(partitions)), None)),
-            Listing::Blocked { partitions, cause } => self.list_blocked(partitions, *cause, cut),
-            Listing::BlockedCauses(partitions) => self.list_blocked_causes(partitions, cut),
-            Listing::QueuedUnder { partitions, budget_id } => self.list_queued_under(partitions, *budget_id, cut),
-            Listing::LeasedUnder { partitions, budget_id } => self.list_leased_under(partitions, *budget_id, cut),
-            Listing::Queues(partitions) => self.list_queues(partitions, cut),
+            Listing::Accounts { kind, namespace } => self.list_accounts(*kind, namespace, cut),
             Listing::Audit(partition) => self.list_audit(*partition, cut),
         }
     }

@@ -7,7 +7,6 @@ use ff_core::partition::Partition;
 use ff_core::record::{HistoryLine, HistorySubject};
 
 use super::super::feed::Feed;
-use super::super::flaw::Flaw;
 use super::super::store::Store;
 use super::{Cut, Found};
 use crate::query::{FeedPosition, FeedStart, Rows};
@@ -28,9 +27,9 @@ impl Store {
         for (partition, start) in asked {
             feeds.push((*partition, self.feed_from(*partition, *start)?.peekable()));
         }
-        let mut waiting: BTreeSet<(Rank, usize)> = BTreeSet::new();
-        for (n, (partition, lines)) in feeds.iter_mut().enumerate() {
-            waiting.extend(lines.peek().map(|(position, _)| (self.rank(*partition, *position), n)));
+        let mut waiting: BTreeSet<(FeedPosition, usize)> = BTreeSet::new();
+        for (n, (_, lines)) in feeds.iter_mut().enumerate() {
+            waiting.extend(lines.peek().map(|(position, _)| (*position, n)));
         }
         let mut rows = Vec::new();
         while rows.len() < limit
@@ -42,10 +41,7 @@ impl Store {
                     .next()
                     .map(|(position, line)| (*partition, position, line.clone())),
             );
-            waiting.extend(lines.peek().map(|(position, _)| (self.rank(*partition, *position), n)));
-        }
-        if self.flawed(Flaw::FeedNotOrdered) {
-            rows.reverse();
+            waiting.extend(lines.peek().map(|(position, _)| (*position, n)));
         }
         Ok((Rows::Feed(rows), None))
     }
@@ -64,11 +60,4 @@ impl Store {
         }
         Ok(feed.into_iter().flat_map(move |feed| feed.lines_from(start)))
     }
-
-    /// Where a line stands among those of all feeds.
-    fn rank(&self, partition: Partition, position: FeedPosition) -> Rank {
-        (self.flawed(Flaw::FeedStarvesOthers).then_some(partition), position)
-    }
 }
-
-type Rank = (Option<Partition>, FeedPosition);

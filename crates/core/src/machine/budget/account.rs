@@ -11,7 +11,7 @@ use crate::ledger::{
     AccountKey, AccountView, Amend, Draw, Expected, Identity, LastWatch, LedgerAnswer, Meter, Move, Moved, Use, Watch,
 };
 use crate::name::Dimension;
-use crate::partition::Partition;
+use crate::record::stored;
 use crate::record::{BlockedIn, Breach, BreachKind, Budget, Excess, Limits, OnHardLimit, StopOrder};
 use crate::time::Timestamp;
 
@@ -24,7 +24,7 @@ const CURED: Meter = Meter::own("cured");
 
 /// What a budget says of itself: the numbers stand in the account.
 pub fn body(budget: &Budget) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&Budget {
+    stored::write(&Budget {
         usage: BTreeMap::new(),
         generation: 0,
         soft_breaches: 0,
@@ -37,7 +37,7 @@ pub fn body(budget: &Budget) -> Result<String, serde_json::Error> {
 
 /// The budget that an account is. All its numbers must have been read.
 pub fn budget(view: &AccountView) -> Result<Budget, serde_json::Error> {
-    let mut budget: Budget = serde_json::from_str(&view.head.body)?;
+    let mut budget: Budget = stored::read(&view.head.body)?;
     let used = |meter: &Meter| view.meters.get(meter).map_or(0, |numbers| numbers.used);
     budget.generation = view.head.generation.cast_unsigned();
     budget.hard_breaches = used(&HARD).cast_unsigned();
@@ -134,24 +134,28 @@ pub fn judged(budget: &Budget, report: &UsageReport, answer: &LedgerAnswer) -> O
     Some(judge(&stands, &report.deltas))
 }
 
-/// What makes the account what the rules made of the budget that it was when `view` was read.
-pub fn amend(view: &AccountView, before: &Budget, after: &Budget) -> Result<Amend, serde_json::Error> {
-    let restart = after.usage.is_empty() && !before.usage.is_empty();
+/// What makes the account what the rules made of the budget that it was when `view` was read; `is_reset`: by hand.
+pub fn amend(view: &AccountView, before: &Budget, after: &Budget, is_reset: bool) -> Result<Amend, serde_json::Error> {
+    // Known to the caller or not: what is reported in between belongs to the old period.
+    let is_settled = after.deleted_at.is_none() && after.next_reset_at != before.next_reset_at;
+    let restart = is_reset || is_settled;
     let redefines = before.dimensions != after.dimensions || before.deleted_at != after.deleted_at;
     let moved_by_itself = u64::from(restart || redefines);
     let more = (after.generation - before.generation).cast_signed() - moved_by_itself.cast_signed();
-    let cured = after
-        .breached_by()
-        .is_none()
-        .then_some(before.hard_breaches.cast_signed());
+    // A report that comes in between may pass a limit that was raised; of what was reset nothing is left to pass one.
+    let known = view.meters.get(&CURED).map_or(0, |numbers| numbers.used);
+    let cured = match after.breached_by() {
+        _ if restart => Some(Move::Reach(HARD)),
+        None if before.hard_breaches.cast_signed() > known => Some(Move::AtLeast(before.hard_breaches.cast_signed())),
+        None | Some(_) => None,
+    };
     let moves = [
         (more != 0).then(|| moved(Meter::Generation, Move::Add(more))),
-        cured
-            .filter(|count| *count > 0)
-            .map(|count| moved(CURED, Move::AtLeast(count))),
+        cured.map(|cured| moved(CURED, cured)),
     ];
     Ok(Amend {
         body: Some(body(after)?),
+        listed: after.deleted_at.map(|_| None),
         redefines,
         moves: moves.into_iter().flatten().collect(),
         restart,
@@ -168,20 +172,15 @@ pub fn settled(budget: &Budget, now: Timestamp) -> Option<Budget> {
     (after != *budget).then_some(after)
 }
 
-/// Work is about to be blocked under this generation.
-pub fn mark(account: AccountKey, partition: Partition, generation: i64) -> Amend {
-    Amend {
-        moves: vec![moved(Meter::Mark(partition), Move::AtLeast(generation))],
-        ..Amend::new(account, Expected::Any)
-    }
-}
-
-/// The release that began with generation `round` left nothing in `partition`.
-pub fn forget(account: AccountKey, partition: Partition, round: u64) -> Amend {
-    Amend {
-        moves: vec![moved(Meter::Mark(partition), Move::ClearBelow(round.cast_signed()))],
-        ..Amend::new(account, Expected::Any)
-    }
+/// A new budget.
+pub fn create(account: AccountKey, budget: &Budget) -> Result<Amend, serde_json::Error> {
+    Ok(Amend {
+        body: Some(body(budget)?),
+        listed: Some(Some(budget.namespace.clone())),
+        stale_at: Some(budget.next_reset_at),
+        due: Some((0, due_at(budget))),
+        ..Amend::new(account, Expected::Absent)
+    })
 }
 
 const fn moved(meter: Meter, by: Move) -> Moved {

@@ -4,7 +4,6 @@ use super::settle::{move_generation, settle};
 use crate::id::BudgetId;
 use crate::limits::{GRANT_TTL_MAX, STOP_SWEEP_INTERVAL};
 use crate::machine::admission::{Headroom, Release, describe_excess};
-use crate::partition::Partition;
 use crate::record::{Budget, StopOrder};
 use crate::time::{Timestamp, earliest};
 
@@ -82,16 +81,6 @@ pub fn withdrawn(budget: &mut Budget, generation: u64) {
     budget
         .withdrawal
         .take_if(|withdrawal| withdrawal.generation <= generation);
-}
-
-/// Work is about to be blocked by this budget in `partition`.
-pub fn mark_blocked(budget: &mut Budget, partition: Partition) {
-    budget.blocked_in.mark(partition, budget.generation);
-}
-
-/// The release that began with generation `round` left nothing in `partition`.
-pub fn forget_blocked(budget: &mut Budget, partition: Partition, round: u64) {
-    budget.blocked_in.forget(partition, round);
 }
 
 /// Work waits for the budget and nothing is in its way any more.

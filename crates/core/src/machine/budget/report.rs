@@ -1,4 +1,4 @@
-//! Usage on its way to a budget, and what a store remembers of it.
+//! Usage on its way to a budget.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::id::EffectId;
 use crate::limits::DEDUP_WINDOW_DEFAULT;
 use crate::name::Dimension;
 use crate::record::UsageIdentity;
-use crate::time::{Duration, Timestamp};
+use crate::time::Duration;
 
 /// Usage that arrives at a budget.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,15 +48,4 @@ impl UsageReport {
         let identity = Some(identity);
         Self { identity, ..self }
     }
-}
-
-/// What the store must remember in the same atomic step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remember {
-    /// The identity to recognise.
-    pub identity: UsageIdentity,
-    /// The effect that carried it.
-    pub effect_id: Option<EffectId>,
-    /// From this moment on it may be forgotten.
-    pub until: Timestamp,
 }

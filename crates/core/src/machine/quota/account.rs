@@ -1,17 +1,19 @@
 //! A quota policy as an account: slots and promises are numbers, places its log, and all else its definition.
 
-use super::admit::CAP_RETRY_AFTER;
-use super::due::{Outlook, places_beside, release_when_due};
+use super::due::{Outlook, headroom_beside, places_beside, release_when_due};
 use super::slot::{Admit, QuotaAdmission};
+use crate::command::quota::QuotaPolicyView;
 use crate::ledger::{
     AccountKey, AccountView, Amend, Bound, Entry, Expected, Floor, LedgerAnswer, Mark, Meter, Move, Moved, Number,
-    PlaceEntry, Read, ReadMeters, Take, TakeKind,
+    PlaceEntry, Read, ReadMeters, ReadPlaces, Take, TakeKind,
 };
-use crate::machine::admission::Release;
-use crate::partition::Partition;
+use crate::machine::admission::{Headroom, Release};
+use crate::record::stored;
 use crate::record::{BlockedIn, Promise, QuotaPolicy};
 use crate::time::{Duration, Timestamp};
 
+/// When a caller that found no slot may try again. Nobody knows when one is freed; this only keeps callers from spinning.
+pub const CAP_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Leases that are held.
 const SLOTS: Meter = Meter::own("slots");
 /// Leases that released work is on its way to take.
@@ -19,7 +21,7 @@ const PROMISED: Meter = Meter::own("promised");
 
 /// What a policy says of itself: the numbers stand in the account.
 pub fn body(policy: &QuotaPolicy) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&QuotaPolicy {
+    stored::write(&QuotaPolicy {
         generation: 0,
         blocked_in: BlockedIn::default(),
         continuing_in: BlockedIn::default(),
@@ -30,7 +32,7 @@ pub fn body(policy: &QuotaPolicy) -> Result<String, serde_json::Error> {
 
 /// The policy that an account is, with as many of its numbers as were read.
 pub fn policy(view: &AccountView) -> Result<QuotaPolicy, serde_json::Error> {
-    let mut policy: QuotaPolicy = serde_json::from_str(&view.head.body)?;
+    let mut policy: QuotaPolicy = stored::read(&view.head.body)?;
     policy.generation = view.head.generation.cast_unsigned();
     for (meter, numbers) in &view.meters {
         match meter {
@@ -39,13 +41,18 @@ pub fn policy(view: &AccountView) -> Result<QuotaPolicy, serde_json::Error> {
             _ => {}
         }
     }
-    let promised = view.meters.get(&PROMISED).map_or(0, |numbers| numbers.used);
+    let promised = promised(view);
     let promise = policy.promise.filter(|_| promised > 0);
     policy.promise = promise.map(|promise| Promise {
         count: promised.cast_unsigned(),
         ..promise
     });
     Ok(policy)
+}
+
+/// What is promised, less what was admitted since nothing is.
+fn promised(view: &AccountView) -> i64 {
+    view.meters.get(&PROMISED).map_or(0, |numbers| numbers.used)
 }
 
 /// Leases that are held, as an account shows them.
@@ -55,14 +62,31 @@ pub fn slots(view: &AccountView) -> u64 {
         .map_or(0, |numbers| numbers.total().cast_unsigned())
 }
 
-/// What is read to say how a policy stands, and from when on there is room beside what is promised.
+/// The policy for a reader.
+pub fn shown(view: &AccountView, policy: &QuotaPolicy) -> QuotaPolicyView {
+    super::define::view(policy, slots(view), places(view))
+}
+
+/// How many could be admitted.
+pub fn headroom(view: &AccountView, policy: &QuotaPolicy) -> Headroom {
+    headroom_beside(policy, slots(view), places(view))
+}
+
+fn places(view: &AccountView) -> u64 {
+    view.places.first().map_or(0, |places| places.count)
+}
+
+/// What is read to say how a policy stands, and from when on there is room, also beside what is promised.
 pub fn look(account: AccountKey, policy: &QuotaPolicy) -> Read {
-    let promised = policy.promise.map_or(0, |promise| promise.count);
-    let beside = |promised| (policy.window, places_beside(policy, promised).unwrap_or(0));
+    let beside = |beside| ReadPlaces {
+        window: policy.window,
+        at_most: places_beside(policy, 0).unwrap_or(0),
+        beside,
+    };
     Read {
         account,
         meters: ReadMeters::All,
-        places: vec![beside(0), beside(promised)],
+        places: vec![beside(None), beside(Some(PROMISED))],
     }
 }
 
@@ -91,8 +115,9 @@ pub fn take(account: AccountKey, revision: u64, policy: &QuotaPolicy, ask: &Admi
         })
     });
     let slot = number(SLOTS, TakeKind::Held, Floor::None, 1, cap);
-    // Whoever comes first uses the room that was kept; a released execution that finds none is blocked again.
-    let promise = number(PROMISED, TakeKind::Used, Floor::At(1), -1, Bound::Free);
+    // Whoever comes first uses the room that was kept; a released execution that finds none is blocked again. It counts on
+    // below zero, so that who is admitted while a release begins uses that release's room, whichever of both is first.
+    let promise = number(PROMISED, TakeKind::Used, Floor::None, -1, Bound::Free);
     Take {
         path: vec![(account, revision)],
         grant: ask.grant_id,
@@ -144,12 +169,11 @@ pub fn advance(
 ) -> Result<(Option<Release>, Amend), serde_json::Error> {
     let mut after = policy.clone();
     let outlook = outlook(view);
-    let places = view.places.first().map_or(0, |places| places.count);
-    let release = release_when_due(&mut after, &outlook, places, now);
-    let promised = |policy: &QuotaPolicy| policy.promise.map_or(0, |promise| promise.count).cast_signed();
+    let release = release_when_due(&mut after, &outlook, places(view), now);
     let mut moves = Vec::new();
     if release.is_some() {
-        let kept = Move::Add(promised(&after) - promised(policy));
+        let kept = after.promise.map_or(0, |promise| promise.count).cast_signed();
+        let kept = Move::Add(kept - promised(view));
         moves.extend([moved(Meter::Generation, Move::Add(1)), moved(PROMISED, kept)]);
     }
     let amend = Amend {
@@ -170,30 +194,6 @@ fn outlook(view: &AccountView) -> Outlook {
     }
 }
 
-/// Work is about to be blocked under this generation.
-pub fn mark(account: AccountKey, (partition, continues): (Partition, bool), generation: i64) -> Amend {
-    let mark = |meter| moved(meter, Move::AtLeast(generation));
-    let placeless = continues.then(|| mark(Meter::PlacelessMark(partition)));
-    Amend {
-        moves: [mark(Meter::Mark(partition))].into_iter().chain(placeless).collect(),
-        ..Amend::new(account, Expected::Any)
-    }
-}
-
-/// The release that began with generation `round` left nothing in `partition`, or with `placeless_only` nothing that needs no
-/// place.
-pub fn forget(account: AccountKey, partition: Partition, round: u64, placeless_only: bool) -> Amend {
-    let clear = |meter| moved(meter, Move::ClearBelow(round.cast_signed()));
-    let all = (!placeless_only).then(|| clear(Meter::Mark(partition)));
-    Amend {
-        moves: all
-            .into_iter()
-            .chain([clear(Meter::PlacelessMark(partition))])
-            .collect(),
-        ..Amend::new(account, Expected::Any)
-    }
-}
-
 /// The policy is another one from now on.
 pub fn redefine(
     view: &AccountView,
@@ -202,12 +202,23 @@ pub fn redefine(
     now: Timestamp,
 ) -> Result<Amend, serde_json::Error> {
     let waits = !before.blocked_in.is_empty();
+    let is_deleted = after.deleted_at.is_some();
     Ok(Amend {
         body: Some(body(after)?),
+        listed: is_deleted.then_some(None),
         redefines: true,
-        forget_places: Some(before.window),
+        forget_places: Some(if is_deleted { Duration::ZERO } else { before.window }),
         due: waits.then_some((view.head.due.stamp, Some(now))),
         ..Amend::new(view.account, Expected::Version(view.head.version))
+    })
+}
+
+/// A new policy.
+pub fn create(account: AccountKey, policy: &QuotaPolicy) -> Result<Amend, serde_json::Error> {
+    Ok(Amend {
+        body: Some(body(policy)?),
+        listed: Some(Some(policy.namespace.clone())),
+        ..Amend::new(account, Expected::Absent)
     })
 }
 

@@ -1,12 +1,11 @@
 //! create, update, delete, and how a policy is read.
 
-use super::Quota;
 use crate::command::budget::{Deleted, Updated};
 use crate::command::quota::{CreateQuotaPolicy, QuotaCreated, QuotaPolicyView, QuotaState, UpdateQuotaPolicy};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
 use crate::id::QuotaPolicyId;
-use crate::record::{AMOUNT_MAX, BlockedIn, QuotaPolicy, QuotaUsage};
+use crate::record::{AMOUNT_MAX, BlockedIn, QuotaPolicy};
 use crate::time::{Duration, Timestamp};
 
 /// Window when none is named.
@@ -23,7 +22,7 @@ pub fn not_found(id: QuotaPolicyId) -> Rejection {
 
 /// Fills an empty slot. An id stands for one definition for ever, also after its policy was deleted.
 pub fn create(
-    slot: &mut Option<Quota>,
+    slot: &mut Option<QuotaPolicy>,
     id: QuotaPolicyId,
     command: &CreateQuotaPolicy,
     now: Timestamp,
@@ -46,9 +45,8 @@ pub fn create(
         carried: Default::default(),
     };
     check(&policy)?;
-    let Some(existing) = slot.as_ref().map(|existing| &existing.policy) else {
-        let usage = QuotaUsage::default();
-        *slot = Some(Quota { policy, usage });
+    let Some(existing) = slot else {
+        *slot = Some(policy);
         return Ok(QuotaCreated::Created);
     };
     if existing.definition_digest == policy.definition_digest && existing.deleted_at.is_none() {
@@ -60,9 +58,8 @@ pub fn create(
 }
 
 /// Changes limits. Who is in stays in; a longer window counts what the shorter one still remembered.
-pub fn update(quota: &mut Quota, command: &UpdateQuotaPolicy, now: Timestamp) -> Result<Updated, Rejection> {
-    check_exists(&quota.policy)?;
-    let before = &quota.policy;
+pub fn update(before: &mut QuotaPolicy, command: &UpdateQuotaPolicy, now: Timestamp) -> Result<Updated, Rejection> {
+    check_exists(before)?;
     let mut policy = QuotaPolicy {
         window: command.window.unwrap_or(before.window),
         max_requests_per_window: command.max_requests_per_window.apply(before.max_requests_per_window),
@@ -75,30 +72,24 @@ pub fn update(quota: &mut Quota, command: &UpdateQuotaPolicy, now: Timestamp) ->
         return Ok(Updated::Unchanged);
     }
     move_generation(&mut policy, now);
-    quota.policy = policy;
+    *before = policy;
     Ok(Updated::Now)
 }
 
 /// Leaves a tombstone: the policy limits nothing any more, and work that waits for it is released.
-pub fn delete(quota: &mut Quota, now: Timestamp) -> Deleted {
-    if quota.policy.deleted_at.is_some() {
+pub fn delete(policy: &mut QuotaPolicy, now: Timestamp) -> Deleted {
+    if policy.deleted_at.is_some() {
         return Deleted::Already;
     }
-    quota.usage = QuotaUsage::default();
-    quota.policy.deleted_at = Some(now);
-    move_generation(&mut quota.policy, now);
+    policy.deleted_at = Some(now);
+    move_generation(policy, now);
     Deleted::Now
 }
 
-/// The policy for a reader.
-pub fn get(quota: &Quota, now: Timestamp) -> Result<QuotaPolicyView, Rejection> {
-    check_exists(&quota.policy)?;
-    Ok(view(quota, now))
-}
-
-/// The policy as it is at `now`, deleted or not: admission must know about deleted ones.
-pub fn view(quota: &Quota, now: Timestamp) -> QuotaPolicyView {
-    let policy = &quota.policy;
+/// The policy for a reader, deleted or not: admission must know about deleted ones.
+pub(super) fn view(policy: &QuotaPolicy, in_use: u64, requests_in_window: u64) -> QuotaPolicyView {
+    let is_deleted = policy.deleted_at.is_some();
+    let taken = |taken: u64| if is_deleted { 0 } else { taken };
     QuotaPolicyView {
         quota_policy_id: policy.id,
         namespace: policy.namespace.clone(),
@@ -108,9 +99,13 @@ pub fn view(quota: &Quota, now: Timestamp) -> QuotaPolicyView {
         jitter: policy.jitter,
         created_at: policy.created_at,
         generation: policy.generation,
-        in_use: quota.usage.slots.len() as u64,
-        requests_in_window: quota.usage.window.count(policy.window, now),
-        state: policy.deleted_at.map_or(QuotaState::Active, |_| QuotaState::Deleted),
+        in_use: taken(in_use),
+        requests_in_window: taken(requests_in_window),
+        state: if is_deleted {
+            QuotaState::Deleted
+        } else {
+            QuotaState::Active
+        },
     }
 }
 

@@ -1,44 +1,32 @@
 //! When there is room for work that waits, and how much.
 
-use super::Quota;
 use super::define::move_generation;
 use crate::machine::admission::{Headroom, Release};
-use crate::partition::Partition;
 use crate::record::{Promise, QuotaPolicy};
 use crate::time::{Duration, Timestamp, earliest};
 
 /// How long room is kept for released work. Longer would idle room whose taker was cancelled or held, shorter would
 /// release more than fits when workers are slow; neither does harm.
-pub const PROMISE_TTL: Duration = Duration::from_secs(1);
+pub(super) const PROMISE_TTL: Duration = Duration::from_secs(1);
 
 /// What of a quota its timer depends on: all a store has to look up to let [`due_when`] decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outlook {
+pub(super) struct Outlook {
     /// Slots taken.
-    pub slots: u64,
+    pub(super) slots: u64,
     /// From when on at most [`places_beside`] nobody else are taken; absent when there never were more.
-    pub place_free_at: Option<Timestamp>,
+    pub(super) place_free_at: Option<Timestamp>,
     /// From when on at most [`places_beside`] those that are promised are taken; absent when there never were more.
-    pub unpromised_place_free_at: Option<Timestamp>,
+    pub(super) unpromised_place_free_at: Option<Timestamp>,
 }
 
 /// How many places may be taken for one more to fit beside `promised` others. `None`: no number helps, or none matters.
-pub fn places_beside(policy: &QuotaPolicy, promised: u64) -> Option<u64> {
+pub(super) fn places_beside(policy: &QuotaPolicy, promised: u64) -> Option<u64> {
     policy.max_requests_per_window?.checked_sub(promised.checked_add(1)?)
 }
 
-/// How many could be admitted at `now`.
-pub fn headroom(quota: &Quota, now: Timestamp) -> Headroom {
-    let usage = &quota.usage;
-    headroom_beside(
-        &quota.policy,
-        usage.slots.len() as u64,
-        usage.window.count(quota.policy.window, now),
-    )
-}
-
 /// How many could be admitted beside the slots and places that are taken.
-pub fn headroom_beside(policy: &QuotaPolicy, slots: u64, places: u64) -> Headroom {
+pub(super) fn headroom_beside(policy: &QuotaPolicy, slots: u64, places: u64) -> Headroom {
     if policy.deleted_at.is_some() {
         return Headroom::UNLIMITED;
     }
@@ -48,13 +36,9 @@ pub fn headroom_beside(policy: &QuotaPolicy, slots: u64, places: u64) -> Headroo
     }
 }
 
-/// The moment at which waiting work may be released. `None`: nothing waits, or only a freed slot or a changed limit helps.
-pub fn due_at(quota: &Quota) -> Option<Timestamp> {
-    due_when(&quota.policy, &outlook(quota))
-}
-
-/// [`due_at`] from what was looked up.
-pub fn due_when(policy: &QuotaPolicy, outlook: &Outlook) -> Option<Timestamp> {
+/// The moment at which waiting work may be released, from what was looked up. `None`: nothing waits, or only a freed slot or a
+/// changed limit helps.
+pub(super) fn due_when(policy: &QuotaPolicy, outlook: &Outlook) -> Option<Timestamp> {
     if policy.blocked_in.is_empty() {
         return None;
     }
@@ -64,16 +48,6 @@ pub fn due_when(policy: &QuotaPolicy, outlook: &Outlook) -> Option<Timestamp> {
     };
     let promised = room_at(policy, outlook.slots, promise.count, outlook.unpromised_place_free_at);
     earliest([promised, alone.map(|at| at.max(promise.until))])
-}
-
-fn outlook(quota: &Quota) -> Outlook {
-    let (policy, usage) = (&quota.policy, &quota.usage);
-    let free_at = |promised| usage.window.falls_to(places_beside(policy, promised)?, policy.window);
-    Outlook {
-        slots: usage.slots.len() as u64,
-        place_free_at: free_at(0),
-        unpromised_place_free_at: policy.promise.and_then(|promise| free_at(promise.count)),
-    }
 }
 
 /// The moment from which there is room for one more beside `promised` others.
@@ -92,15 +66,13 @@ fn room_at(policy: &QuotaPolicy, slots: u64, promised: u64, place_free_at: Optio
     Some(place_free_at.map_or(at_once, |at| at.max(at_once)))
 }
 
-/// Begins a release if one is due. The room it hands out is kept for what it releases, for a moment.
-pub fn advance(quota: &mut Quota, now: Timestamp) -> Option<Release> {
-    let outlook = outlook(quota);
-    let places = quota.usage.window.count(quota.policy.window, now);
-    release_when_due(&mut quota.policy, &outlook, places, now)
-}
-
-/// [`advance`] from what was looked up; `places` are taken at `now`.
-pub fn release_when_due(policy: &mut QuotaPolicy, outlook: &Outlook, places: u64, now: Timestamp) -> Option<Release> {
+/// Begins a release if one is due. The room it hands out is kept for what it releases, for a moment; `places` are taken at `now`.
+pub(super) fn release_when_due(
+    policy: &mut QuotaPolicy,
+    outlook: &Outlook,
+    places: u64,
+    now: Timestamp,
+) -> Option<Release> {
     if !due_when(policy, outlook)?.has_come(now) {
         return None;
     }
@@ -124,23 +96,4 @@ pub fn release_when_due(policy: &mut QuotaPolicy, outlook: &Outlook, places: u64
 fn released_at_most(policy: &QuotaPolicy, room: Headroom) -> u64 {
     let slots = room.slots.filter(|_| !policy.continuing_in.is_empty());
     slots.or(room.fits()).unwrap_or(0)
-}
-
-/// Work is about to be blocked by this quota in `partition`; work that continues an attempt waits for a slot only.
-pub fn mark_blocked(policy: &mut QuotaPolicy, partition: Partition, continues: bool) {
-    policy.blocked_in.mark(partition, policy.generation);
-    if continues {
-        policy.continuing_in.mark(partition, policy.generation);
-    }
-}
-
-/// The release that began with generation `round` left nothing in `partition`.
-pub fn forget_blocked(policy: &mut QuotaPolicy, partition: Partition, round: u64) {
-    policy.blocked_in.forget(partition, round);
-    policy.continuing_in.forget(partition, round);
-}
-
-/// The release that began with generation `round` left nothing in `partition` that continues an attempt.
-pub fn forget_continuing(policy: &mut QuotaPolicy, partition: Partition, round: u64) {
-    policy.continuing_in.forget(partition, round);
 }

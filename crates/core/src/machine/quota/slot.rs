@@ -1,7 +1,7 @@
 //! What a grant asks a quota for, and what it is answered.
 
 use crate::id::{ExecutionId, GrantId};
-use crate::record::WindowRequest;
+use crate::record::Execution;
 use crate::time::Duration;
 
 /// Asks for a slot, and for a place in the window if the attempt has none yet.
@@ -17,16 +17,6 @@ pub struct Admit {
     pub continues: bool,
     /// Fresh randomness, for jitter.
     pub dice: u64,
-}
-
-impl Admit {
-    /// The attempt as it counts in the window.
-    pub const fn window_request(&self) -> WindowRequest {
-        WindowRequest {
-            execution_id: self.execution_id,
-            attempt_index: self.attempt_index,
-        }
-    }
 }
 
 /// A quota's answer to an admission. What is refused took nothing.
@@ -73,6 +63,10 @@ pub enum SlotReleased {
     Freed,
     /// The grant held none; if it asks for one later it is too late.
     Unknown,
-    /// The policy was deleted; there is nothing to free.
-    Gone,
+}
+
+/// Whether an execution still holds the slot of a grant, as a grant or as the lease that came of it.
+pub fn holds_slot(execution: &Execution, grant_id: GrantId) -> bool {
+    let leased = execution.lease().is_some_and(|lease| lease.grant == Some(grant_id));
+    leased || execution.grant().is_some_and(|grant| grant.id == grant_id)
 }

@@ -6,13 +6,13 @@ use super::add_deltas;
 use crate::command::steps::{RecordedStep, StepReport, StepStatus};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
-use crate::id::{BudgetId, EffectId, ExecutionId};
+use crate::id::{BudgetId, EffectId};
 use crate::limits::STEP_BUDGETS_PER_CALL_MAX;
 use crate::machine::budget::check_deltas;
 use crate::machine::change::Change;
 use crate::machine::lease::charge_attempt;
 use crate::name::Dimension;
-use crate::record::UsageIdentity;
+use crate::record::{Execution, UsageIdentity};
 
 type Cost = BTreeMap<BudgetId, BTreeMap<Dimension, u64>>;
 
@@ -34,10 +34,10 @@ pub(super) fn charge(
         let (budgets, max) = (cost.len(), STEP_BUDGETS_PER_CALL_MAX);
         return Err(Code::BatchTooLarge.because(format!("steps of one call charge {budgets} budgets, more than {max}")));
     }
-    let first_seq = new().map(|(_, recorded)| recorded.seq).min().unwrap_or_default();
+    let steps: Vec<&StepReport> = new().map(|(report, _)| report).collect();
     for (budget_id, deltas) in cost {
         check_deltas(&deltas)?;
-        let effect_id = effect_id(change.after.id, first_seq, budget_id, &deltas);
+        let effect_id = effect_id(&change.after, &steps, budget_id, &deltas);
         charge_attempt(
             change,
             budget_id,
@@ -48,9 +48,21 @@ pub(super) fn charge(
     Ok(())
 }
 
-/// The same steps recorded once more after a store lost them are the same effect, which the budget counts once.
-fn effect_id(id: ExecutionId, seq: u64, budget_id: BudgetId, deltas: &BTreeMap<Dimension, u64>) -> EffectId {
+/// The same steps recorded once more after a store lost them are the same effect, which the budget counts once. Their places say
+/// nothing: a store that lost others as well gives them other ones.
+fn effect_id(
+    execution: &Execution,
+    steps: &[&StepReport],
+    budget_id: BudgetId,
+    deltas: &BTreeMap<Dimension, u64>,
+) -> EffectId {
+    let attempt = execution.attempt.as_ref().map(|attempt| attempt.id.to_string());
+    let told = [
+        execution.id.to_string(),
+        attempt.unwrap_or_default(),
+        budget_id.to_string(),
+    ];
+    let steps = steps.iter().map(|step| format!("{} {:?}", step.key, step.replaces_seq));
     let amounts = deltas.iter().map(|(dimension, delta)| format!("{dimension}={delta}"));
-    let told = [id.to_string(), seq.to_string(), budget_id.to_string()];
-    EffectId::from_uuid(Digest::of("cost of steps", told.into_iter().chain(amounts)).uuid())
+    EffectId::from_uuid(Digest::of("cost of steps", told.into_iter().chain(steps).chain(amounts)).uuid())
 }

@@ -15,7 +15,7 @@ use ff_core::command::budget::{
 use ff_core::error::Code;
 use ff_core::id::{BudgetId, EffectId, ExecutionId};
 use ff_core::machine::admission::{Headroom, judge_budgets};
-use ff_core::machine::budget::{self, BudgetWork, UsageReport};
+use ff_core::machine::budget::judge::{self as budget, BudgetWork, UsageReport};
 use ff_core::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use ff_core::partition::Partition;
 use ff_core::record::{AMOUNT_MAX, BreachKind, Budget, Cause, Excess, Limits, OnHardLimit, UsageIdentity};

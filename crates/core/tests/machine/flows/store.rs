@@ -56,7 +56,7 @@ impl Store {
         self.serial += 1;
         for write in draft.writes {
             match write {
-                Write::Put(record) | Write::Create { record, .. } => {
+                Write::Put(record) | Write::Again(record) | Write::Create { record, .. } => {
                     self.records.insert(record.key(), (record, self.serial));
                 }
                 Write::Delete(key) => {
@@ -91,7 +91,7 @@ impl Store {
         let mut written = Vec::new();
         for write in &draft.writes {
             let (key, expected) = match write {
-                Write::Put(record) => (record.key(), from.version(&record.key())),
+                Write::Put(record) | Write::Again(record) => (record.key(), from.version(&record.key())),
                 Write::Create { record, .. } => (record.key(), None),
                 Write::Delete(key) => (key.clone(), from.version(key)),
                 Write::DeleteRemains(_) => continue,

@@ -15,6 +15,7 @@ use ff_core::id::{
 use ff_core::machine::budget::Stop;
 use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut, Refusal, Surroundings};
 use ff_core::machine::decided::{Decided, Write};
+use ff_core::machine::index::entries;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::placement::{Placement, placement};
 use ff_core::machine::{Context, fail, lease, operator, resume, signal, submit, suspend, time};
@@ -206,6 +207,9 @@ impl World {
             gate: self.gate,
         };
         let reserved = claim::hand_out(&self.execution, &claimant, mode, surroundings);
+        // A store that hands work out has no list to leave or to enter.
+        let lists = |execution: &Execution| entries(&Record::from(execution.clone()));
+        assert_eq!(lists(&reserved.execution), lists(&self.execution));
         if reserved.handed_out == HandedOut::Leased {
             assert!(
                 !grant && !claim::needs_admission(&self.execution),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::command::lease::{Complete, DelayUntil, Fail, LetGo, Release};
 use ff_core::command::steps::{ProgressNote, RecordSteps, RecordedSteps, StepReport, StepStatus, StepUsage};
 use ff_core::error::{Code, Rejection};
+use ff_core::id::EffectId;
 use ff_core::limits::{OUTBOX_MAX, STEP_OUTPUT_BYTES_DEFAULT, STEPS_DEFAULT};
 use ff_core::machine::steps::{self, Around};
 use ff_core::machine::{Context, fail, lease};
@@ -340,6 +341,35 @@ fn what_steps_cost_is_one_effect_for_each_budget_and_paid_once() {
     record(&mut case, reports).unwrap();
     assert_eq!(sent(&case).len(), 2, "what is recorded is paid");
     assert_eq!(case.store.steps(case.id)[0].usage.len(), 2);
+}
+
+/// What names the cost of a step that is recorded now.
+fn effect_of(case: &Case, report: StepReport) -> EffectId {
+    let command = recording(case, vec![report]);
+    let decided = steps::record(&case.execution(), &command, &case.context()).unwrap();
+    let after = decided.draft.execution(case.id).unwrap();
+    after.outbox.last().expect("it costs something").id
+}
+
+#[test]
+fn what_a_step_costs_is_the_same_effect_wherever_its_place_is() {
+    let mut case = Case::new().leased();
+    let report = || costing("a", vec![cost(1, 10)]);
+    let first = effect_of(&case, report());
+    assert_ne!(effect_of(&case, costing("b", vec![cost(1, 10)])), first);
+    record(&mut case, vec![done("before", "1")]).unwrap();
+    assert_eq!(effect_of(&case, report()), first);
+    let recorded = record(&mut case, vec![report()]).unwrap();
+    let again = StepReport {
+        replaces_seq: Some(recorded.steps[0].seq),
+        output: done("a", "2").output,
+        ..report()
+    };
+    assert_ne!(
+        effect_of(&case, again),
+        first,
+        "one that replaces another is paid as well"
+    );
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_slot_is_held_by_the_grant_and_then_by_its_lease() {
         })
         .unwrap();
     let claimant = world.claimant().unwrap();
-    let holds = |world: &World, grant_id| quota::holds_slot(&world.execution(id).unwrap(), grant_id);
+    let holds = |world: &World, grant_id| holds_slot(&world.execution(id).unwrap(), grant_id);
     assert!(!holds(&world, claimant.grant_id));
     world.reserve(id, &claimant, HandOut::Lease).unwrap();
     assert!(holds(&world, claimant.grant_id) && !holds(&world, grant(1_000)));

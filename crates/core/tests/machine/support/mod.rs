@@ -176,7 +176,7 @@ impl World {
         self.check(&draft)?;
         for write in draft.writes {
             match write {
-                Write::Put(record) | Write::Create { record, .. } => {
+                Write::Put(record) | Write::Again(record) | Write::Create { record, .. } => {
                     self.records.insert(record.key(), record);
                 }
                 Write::Delete(key) => {
@@ -214,7 +214,7 @@ impl World {
         let mut written = Vec::new();
         for write in &draft.writes {
             let (key, must_exist) = match write {
-                Write::Put(record) => (record.key(), true),
+                Write::Put(record) | Write::Again(record) => (record.key(), true),
                 Write::Create { record, .. } => (record.key(), false),
                 Write::Delete(key) => (key.clone(), true),
                 Write::DeleteRemains(_) => continue,

@@ -3,13 +3,13 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use ff_backend::query::Listing;
 use ff_core::command::flow::{CancelFlow, CancelProgress, MemberCancellation};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::BATCH_ITEMS_MAX;
 use ff_core::machine::flow;
+use ff_core::machine::index::Index;
 use futures::future::{Either, select};
 
 use crate::engine::Engine;
@@ -53,10 +53,7 @@ async fn cancel_members(engine: &Engine, id: FlowId) -> Result<()> {
 }
 
 async fn first_members(engine: &Engine, flow_id: FlowId) -> Result<Vec<ExecutionId>> {
-    let members = Listing::Members {
-        flow_id,
-        open_only: false,
-    };
+    let members = engine.range(Index::Members(flow_id));
     let mut pages = engine.store().pages(members, BATCH_ITEMS_MAX);
     let mut ids = Vec::new();
     while ids.len() < BATCH_ITEMS_MAX

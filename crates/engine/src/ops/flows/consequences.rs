@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use ff_backend::load::{Load, Snapshot};
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
+use ff_core::machine::index::Index;
 use ff_core::machine::{Context, Decided, group};
 use ff_core::record::{Actor, Edge, Execution, RecordKey};
 
-use super::edges::outbound;
 use crate::engine::Engine;
 use crate::lease_cache::VersionedExecution;
 use crate::ops::work::Held;
@@ -92,7 +92,10 @@ async fn outbound_edges(
 ) -> Result<Option<Vec<Edge>>> {
     let flow = Load::records(id.partition(), [RecordKey::Flow(flow)]);
     merge(snapshot, engine.store().load(flow).await?);
-    let page = engine.store().list(outbound(id), None, EDGES_AT_ONCE_MAX).await?;
+    let page = engine
+        .store()
+        .list(engine.range(Index::EdgesFrom(id)), None, EDGES_AT_ONCE_MAX)
+        .await?;
     if page.next.is_some() {
         return Ok(None);
     }

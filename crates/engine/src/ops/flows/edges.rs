@@ -1,15 +1,15 @@
 //! stage_dependency_edge and apply_dependency_to_child.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::Page;
 use ff_core::command::flow::{Applied, ApplyDependency, StageDependencyEdge, Staged};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{EdgeId, ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::edge::{self, CycleSearch, CycleVerdict, Ends, Surroundings};
+use ff_core::machine::index::Index;
 use ff_core::record::{Edge, RecordKey};
-use futures::future::try_join_all;
 
 use super::members::read_executions;
 use crate::engine::Engine;
@@ -108,7 +108,7 @@ async fn existing_edge(engine: &Engine, flow_id: FlowId, command: &StageDependen
     if let Some(edge) = keys.iter().find_map(|key| found.edge(key)) {
         return Ok(Some(edge.clone()));
     }
-    let mut pages = engine.store().pages(outbound(upstream), PAGE_MAX);
+    let mut pages = engine.store().pages(engine.range(Index::EdgesFrom(upstream)), PAGE_MAX);
     while let Some(page) = pages.next().await? {
         let same = page.edges().into_iter().find(|(edge, _)| edge.downstream == downstream);
         if let Some((edge, _)) = same {
@@ -126,10 +126,7 @@ async fn search(engine: &Engine, command: &StageDependencyEdge) -> Result<CycleV
         if frontier.is_empty() {
             return Ok(search.verdict());
         }
-        let edges = frontier.into_iter().map(|node| edges_from(engine, node));
-        for edges in try_join_all(edges).await? {
-            search.feed(&edges);
-        }
+        search.feed(&edges_from(engine, frontier).await?);
     }
 }
 
@@ -138,28 +135,19 @@ async fn namesake(engine: &Engine, command: &StageDependencyEdge) -> Result<Opti
     let Some(name) = &command.data_passing_ref else {
         return Ok(None);
     };
-    let inbound = Listing::EdgesInto {
-        downstream: command.downstream,
-    };
-    let mut edges = edges_of(engine, inbound).await?.into_iter();
+    let inbound = Index::EdgesInto(command.downstream);
+    let mut edges = edges_of(engine, vec![inbound]).await?.into_iter();
     Ok(edges.find(|edge| edge.data_passing_ref.as_ref() == Some(name)))
 }
 
-pub(super) async fn edges_from(engine: &Engine, upstream: ExecutionId) -> Result<Vec<Edge>> {
-    edges_of(engine, outbound(upstream)).await
+/// The edges out of executions of one flow, resolved or not.
+pub(super) async fn edges_from(engine: &Engine, upstreams: impl IntoIterator<Item = ExecutionId>) -> Result<Vec<Edge>> {
+    edges_of(engine, upstreams.into_iter().map(Index::EdgesFrom).collect()).await
 }
 
-pub(super) async fn edges_of(engine: &Engine, listing: Listing) -> Result<Vec<Edge>> {
-    let edges = engine.store().list_all(listing, Page::edges).await?;
+pub(super) async fn edges_of(engine: &Engine, lists: Vec<Index>) -> Result<Vec<Edge>> {
+    let edges = engine.store().list_all(engine.ranges(lists), Page::edges).await?;
     Ok(edges.into_iter().map(|(edge, _)| edge).collect())
-}
-
-/// The edges out of an execution, resolved or not.
-pub(crate) const fn outbound(upstream: ExecutionId) -> Listing {
-    Listing::EdgesFrom {
-        upstream,
-        unresolved_only: false,
-    }
 }
 
 fn no_edge(id: EdgeId) -> Rejection {

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::Listing;
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::machine::graph::{Chunk, ClosingSearch, Found};
+use ff_core::machine::index::Index;
 use ff_core::record::{Edge, Record, RecordKey};
-use futures::future::try_join_all;
 
 use super::FlowRead;
 use super::edges::{edges_from, edges_of};
@@ -79,9 +78,9 @@ impl ExistingPart {
             .map(|(_, downstream)| downstream)
             .filter(|id| self.snapshot.execution(&RecordKey::Execution(*id)).is_some())
             .collect();
-        for downstream in lacking {
-            self.inbound
-                .extend(edges_of(engine, Listing::EdgesInto { downstream }).await?);
+        let lists: Vec<Index> = lacking.into_iter().map(Index::EdgesInto).collect();
+        for lists in lists.chunks(PAGE_MAX) {
+            self.inbound.extend(edges_of(engine, lists.to_vec()).await?);
         }
         Ok(())
     }
@@ -96,10 +95,7 @@ impl ExistingPart {
             if frontier.is_empty() {
                 return search.check();
             }
-            let edges = frontier.into_iter().map(|node| edges_from(engine, node));
-            for edges in try_join_all(edges).await? {
-                search.feed(&edges);
-            }
+            search.feed(&edges_from(engine, frontier).await?);
         }
     }
 

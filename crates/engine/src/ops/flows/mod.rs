@@ -26,7 +26,6 @@ mod members;
 mod read;
 
 pub(crate) use consequences::end_held;
-pub(crate) use edges::outbound;
 pub(crate) use loaded::{FlowRead, no_flow};
 
 pub(crate) use cancel::cancel_flow;

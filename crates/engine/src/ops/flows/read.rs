@@ -1,14 +1,14 @@
 //! Reading flows: views, listings, tags.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{FlowFilter, Listing};
 use ff_core::command::operator::Tagged;
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::fabric::{On, Result};
 use ff_core::id::FlowId;
 use ff_core::machine::flow;
+use ff_core::machine::index::Index;
 use ff_core::name::FlowKind;
-use ff_core::record::{Execution, Tags};
+use ff_core::record::{Execution, Record, Tags};
 use ff_core::view::{ExecutionView, FlowView, GroupView, ListFlows};
 use futures::future::try_join_all;
 
@@ -28,27 +28,38 @@ pub(crate) async fn get_flow_tags(engine: &Engine, id: FlowId) -> Result<Tagged>
     Ok(Tagged { tags })
 }
 
-/// Each flow is read on its own: its counters are beside it. One that is deleted meanwhile is left out, and so are those that
-/// nobody made by name: a page may be short.
+/// Each flow is read on its own: its counters are beside it. One that is deleted meanwhile is left out: a page may be short.
 pub(crate) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Page<FlowView>> {
-    let wants_spawned = request.kind == Some(FlowKind::spawned());
-    let filter = FlowFilter {
-        namespace: engine.namespace_to_read(request.namespace)?,
-        kind: request.kind,
-        tag: request.tag,
-    };
-    let scope = format!("flows {filter:?}");
+    let namespace = engine.namespace_to_read(request.namespace)?;
+    let (kind, tag) = (request.kind, request.tag);
+    let scope = format!("flows {namespace:?} {kind:?} {tag:?}");
     let after = engine.open_cursor(&request.page, &scope).await?;
-    let page = engine
-        .store()
-        .list(Listing::Flows(filter), after, request.page.limit()?)
+    let index = match (&namespace, &tag) {
+        (Some(namespace), Some((key, value))) => Index::FlowTag(namespace.clone(), key.clone(), value.clone()),
+        _ => Index::Flows,
+    };
+    let matches = |record: &Record| match record {
+        Record::Flow(flow) => {
+            namespace.as_ref().is_none_or(|namespace| flow.namespace == *namespace)
+                && tag
+                    .as_ref()
+                    .is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
+                && match &kind {
+                    Some(kind) => flow.kind == *kind,
+                    None => flow.kind != FlowKind::spawned(),
+                }
+        }
+        _ => false,
+    };
+    let found = engine
+        .matching(engine.range(index), after, request.page.limit()?, matches)
         .await?;
-    let next = engine.sign_cursor(page.next.clone(), &scope).await?;
-    let found = page.flows().into_iter().map(|(flow, _)| flow);
-    let ids: Vec<_> = found
-        .filter(|flow| wants_spawned || flow.kind != FlowKind::spawned())
-        .map(|flow| flow.id)
-        .collect();
+    let next = engine.sign_cursor(found.next, &scope).await?;
+    let ids = found.rows.into_iter().filter_map(|(record, _)| match record {
+        Record::Flow(flow) => Some(flow.id),
+        _ => None,
+    });
+    let ids: Vec<_> = ids.collect();
     let loads = ids.iter().map(|id| engine.store().load(engine.load_of_flow(*id)));
     let snapshots = try_join_all(loads).await?;
     let seen = |(id, snapshot): (&FlowId, &Snapshot)| engine.visible_flow(snapshot, *id).ok().map(view);
@@ -90,10 +101,7 @@ async fn members(engine: &Engine, request: &On<FlowId, PageRequest>, what: &str)
     engine.read_flow(flow_id).await?;
     let scope = format!("flow {flow_id} {what}");
     let after = engine.open_cursor(&request.command, &scope).await?;
-    let members = Listing::Members {
-        flow_id,
-        open_only: false,
-    };
+    let members = engine.range(Index::Members(flow_id));
     let page = engine.store().list(members, after, request.command.limit()?).await?;
     let next = engine.sign_cursor(page.next.clone(), &scope).await?;
     let items = page.executions().into_iter().map(|(member, _)| member).collect();

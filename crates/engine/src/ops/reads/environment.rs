@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ff_backend::limits;
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
 use ff_core::command::submit::LaneState;
-use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::id::{FlowId, QuotaPolicyId};
 use ff_core::machine::admission::Headroom;
@@ -21,7 +20,7 @@ use futures::future::try_join_all;
 
 use crate::directory::{lanes, workers};
 use crate::engine::Engine;
-use crate::fault::internal;
+use crate::fault::refused;
 
 /// Workers named to somebody who asks why nobody takes an execution.
 const NEAREST_MAX: usize = 5;
@@ -125,12 +124,7 @@ async fn headrooms(
 }
 
 async fn headroom(engine: &Engine, id: QuotaPolicyId) -> Result<Option<Headroom>> {
-    match engine.store().quota(QuotaCall::Headroom(id)).await?.1 {
-        Ok(QuotaAnswer::Headroom(room)) => Ok(Some(room)),
-        Err(refused) if refused.code == Code::QuotaPolicyNotFound => Ok(None),
-        Err(refused) => Err(refused),
-        Ok(_) => Err(internal("a question for room was answered with something else")),
-    }
+    limits::quotas::headroom(engine.store(), id).await.map_err(refused)
 }
 
 impl Environment {

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_backend::due::{Due, DueKey};
 use ff_backend::load::Load;
-use ff_backend::query::{Listing, Page};
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
+use ff_core::machine::index::Index;
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
 use ff_core::record::{Cause, Record, RecordKey};
@@ -109,9 +109,12 @@ async fn namespace_of(engine: &Engine, partition: Partition, record: Record) -> 
 
 /// Budgets and quota policies that hold work and do not exist: a store that lost writes may have lost them.
 async fn missing_causes(engine: &Engine) -> Result<Vec<Problem>> {
-    let of = Listing::BlockedCauses(engine.flow_partitions());
-    let rows = engine.store().list_all(of, Page::causes).await?;
-    let causes: BTreeSet<_> = rows.into_iter().map(|(_, cause)| cause).collect();
+    let causes: BTreeSet<_> = engine
+        .blocking_causes(engine.flow_partitions())
+        .await?
+        .into_iter()
+        .map(|(_, cause)| cause)
+        .collect();
     let looked_at = causes.into_iter().map(|cause| missing_cause(engine, cause));
     Ok(try_join_all(looked_at).await?.into_iter().flatten().collect())
 }
@@ -124,11 +127,8 @@ async fn missing_cause(engine: &Engine, cause: Cause) -> Result<Option<Problem>>
     if exists {
         return Ok(None);
     }
-    let of = Listing::Blocked {
-        partitions: engine.flow_partitions(),
-        cause,
-    };
-    let blocked = engine.store().list(of, None, 1).await?.executions();
+    let blocked = engine.range(Index::Blocked(cause));
+    let blocked = engine.store().list(blocked, None, 1).await?.executions();
     Ok(blocked.first().map(|(execution, _)| Problem {
         kind: ProblemKind::MissingCause,
         detail: format!("{subject} does not exist, and execution {} waits for it", execution.id),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ff_backend::Error;
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Keep, NewFrame};
+use ff_backend::tries::Tries;
 use ff_core::command::stream::{AppendFrame, AppendedFrame, AttemptRef};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{On, Result};
@@ -19,8 +20,6 @@ use crate::mint;
 
 /// Times the store may fail, or its reply be lost, before the caller is told.
 const FAILURES_MAX: u32 = 3;
-/// Times the summary may move on between reading and writing it before the caller is told.
-const SUMMARY_CONFLICTS_MAX: u32 = 24;
 /// The longest pause after a failure.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
@@ -82,7 +81,8 @@ async fn streaming(engine: &Engine, id: ExecutionId, fence: &Fence) -> Result<Ex
 
 /// Merges the patch into the summary as it stands, until nobody was faster.
 async fn append_summary(engine: &Engine, append: Append) -> Result<Appended> {
-    for _ in 0..SUMMARY_CONFLICTS_MAX {
+    let mut tries = Tries::default();
+    loop {
         let summary = read_summary_of(engine, &append).await?;
         let (document, revision) = match &summary {
             Some((document, revision)) => (Some(&document[..]), *revision),
@@ -93,8 +93,8 @@ async fn append_summary(engine: &Engine, append: Append) -> Result<Appended> {
             Err(AppendError::SummaryConflict { .. }) => {}
             answer => return answer.map_err(refused),
         }
+        tries.again(engine.store()).await?;
     }
-    Err(Code::Contention.because("too many others change the same summary; try again"))
 }
 
 async fn append_kept(engine: &Engine, append: Append, keep: Keep) -> Result<Appended> {

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
+use ff_backend::limits::{self, Failed};
 use ff_core::command::steps::{BudgetStanding, RecordSteps, RecordedSteps, StepReport};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::{BudgetId, EffectId, ExecutionId};
-use ff_core::machine::budget::{self, Found};
+use ff_core::machine::budget::{self, Found, UsageReport};
 use ff_core::machine::outbox::{Arrived, report_of};
 use ff_core::machine::steps;
 use ff_core::name::Dimension;
@@ -20,7 +20,6 @@ use futures::future::join_all;
 use super::held::budgets_of;
 use super::{Held, settle_outbox};
 use crate::engine::Engine;
-use crate::fault::internal;
 use crate::transact::Decision;
 
 /// The execution stays locked until its budgets have answered: no pump sends the same cost at the same time.
@@ -62,7 +61,7 @@ async fn ask_budgets(
     let asked = budgets.iter().map(|budget_id| ask(engine, execution, *budget_id));
     let (mut standings, mut arrived) = (Vec::new(), Vec::new());
     for (budget_id, answer) in budgets.iter().zip(join_all(asked).await) {
-        let (found, sent) = answer?;
+        let (found, sent) = answer;
         arrived.extend(sent);
         let charged = dimensions_of(steps, *budget_id);
         standings.push(budget::standing(execution, *budget_id, &found, &charged));
@@ -71,45 +70,31 @@ async fn ask_budgets(
 }
 
 /// Sends what is in the outbox for a budget, and reads it right after: only what it stands at then says whether it is closed.
-async fn ask(engine: &Engine, execution: &Execution, budget_id: BudgetId) -> Result<(Found, Vec<Arrived>)> {
+async fn ask(engine: &Engine, execution: &Execution, budget_id: BudgetId) -> (Found, Vec<Arrived>) {
     let effects = execution.outbox.iter();
-    let (sent, mut calls): (Vec<EffectId>, Vec<BudgetCall>) = effects
+    let (sent, reports): (Vec<EffectId>, Vec<UsageReport>) = effects
         .filter_map(|effect| match report_of(execution, effect) {
-            Some((of, report)) if of == budget_id => Some((effect.id, BudgetCall::Report { budget_id, report })),
+            Some((of, report)) if of == budget_id => Some((effect.id, report)),
             _ => None,
         })
         .unzip();
-    calls.push(BudgetCall::Get(budget_id));
-    let mut replies = engine.store().budget_in_turn(calls).await;
-    let found = match replies.pop() {
-        Some(Ok(BudgetReply { answer, .. })) => found(answer)?,
-        Some(Err(_)) | None => Found::Unreachable,
+    let charged = match limits::budgets::report(engine.store(), budget_id, &reports, true).await {
+        Ok(charged) => charged,
+        Err(Failed::Refused(refusal)) if refusal.code == Code::BudgetNotFound => return (Found::Nothing, Vec::new()),
+        // What did not arrive stays in the outbox for the pump.
+        Err(_) => return (Found::Unreachable, Vec::new()),
     };
     let arrived = sent
         .into_iter()
-        .zip(replies)
-        .filter_map(|(id, reply)| arrived(id, reply));
-    Ok((found, arrived.collect()))
-}
-
-fn found(answer: Result<BudgetAnswer>) -> Result<Found> {
-    match answer {
-        Ok(BudgetAnswer::Budget(view)) => Ok(Found::Budget(view)),
-        Ok(_) => Err(internal("a budget was answered with something else")),
-        Err(refusal) if refusal.code == Code::BudgetNotFound => Ok(Found::Nothing),
-        Err(_) => Ok(Found::Unreachable),
-    }
-}
-
-/// `None`: it did not arrive, and the outbox keeps it for the pump.
-fn arrived(effect_id: EffectId, reply: ff_backend::Result<BudgetReply>) -> Option<Arrived> {
-    match reply.ok()?.answer.ok()? {
-        BudgetAnswer::Reported(reported) => Some(Arrived {
+        .zip(charged.reported)
+        .map(|(effect_id, reported)| Arrived {
             effect_id,
             reported: Some(reported),
-        }),
-        _ => None,
-    }
+        });
+    let found = charged
+        .stands
+        .map_or(Found::Nothing, |view| Found::Budget(Box::new(view)));
+    (found, arrived.collect())
 }
 
 fn dimensions_of(steps: &[StepReport], budget_id: BudgetId) -> BTreeSet<&Dimension> {

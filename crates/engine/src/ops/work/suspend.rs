@@ -1,7 +1,7 @@
 //! suspend and create_pending_waitpoint: waitpoints, and the tokens that open them.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::Page;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::error::Code;
@@ -10,6 +10,7 @@ use ff_core::id::{ExecutionId, WaitpointId};
 use ff_core::keyring::KeyRing;
 use ff_core::machine::Draft;
 use ff_core::machine::decided::Write;
+use ff_core::machine::index::Index;
 use ff_core::machine::suspend::{self, Early, SuspendOutcome};
 use ff_core::machine::waitpoint::{claims, create_pending};
 use ff_core::record::{PendingWaitpoint, Record, RecordKey, Signal, Waitpoint, WaitpointRef};
@@ -78,11 +79,9 @@ async fn read_buffered(engine: &Engine, waitpoints: &[Waitpoint]) -> Result<Opti
 }
 
 async fn buffered_at(engine: &Engine, waitpoint: &Waitpoint) -> Result<Option<Vec<Signal>>> {
-    let of = Listing::BufferedSignals {
-        execution_id: waitpoint.execution_id,
-        waitpoint_id: waitpoint.id,
-    };
-    let mut signals = engine.store().list_all(of, Page::signals).await?;
+    let of = engine.range(Index::Buffered(waitpoint.execution_id, waitpoint.id));
+    let signals = engine.store().list_all(of, Page::signals).await?;
+    let mut signals: Vec<Signal> = signals.into_iter().map(|(signal, _)| signal).collect();
     signals.retain(|signal| signal.buffered_after.is_some_and(|before| before < waitpoint.buffered));
     let all = signals.len() as u64 == waitpoint.buffered;
     Ok(all.then_some(signals))

@@ -4,13 +4,13 @@
 //! so the budget counts it once. A repetition that nobody here remembers is another effect under that identity: the budget
 //! says so, and the attempt forgets it again.
 
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::budget::Reported;
 use ff_core::command::lease::ReportUsage;
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
-use ff_core::id::{EffectId, ExecutionId};
+use ff_core::id::{BudgetId, EffectId, ExecutionId};
+use ff_core::machine::budget::UsageReport;
 use ff_core::machine::lease::UsageRecorded;
 use ff_core::machine::outbox::{self, Arrived};
 use ff_core::machine::{Context, Decided, budget, lease};
@@ -20,13 +20,13 @@ use ff_core::record::{Actor, Attempt, Record, RecordKey};
 use super::Held;
 use crate::directory::limits;
 use crate::engine::Engine;
-use crate::fault::internal;
 use crate::locked::Locked;
 use crate::mint;
+use crate::ops::budgets;
 use crate::transact::Decision;
 
 /// The effect that waits in the outbox, and what is to be sent of it; `None` when it has arrived.
-type Left = Option<(EffectId, BudgetCall)>;
+type Left = Option<(EffectId, BudgetId, UsageReport)>;
 
 /// The execution stays locked until the outbox is empty again: a pump that locks before it reads does not
 /// send the same report at the same time, and the caller gets the budget's first answer.
@@ -37,11 +37,11 @@ pub(crate) async fn report_usage(engine: &Engine, command: On<ExecutionId, Repor
     let own_name = RequestId::parse(mint::secret(engine.host()).simple().to_string())?;
     command.request_id.get_or_insert(own_name);
     let locked = engine.lock_remembered(id).await;
-    let Some((effect_id, report)) = record_usage(&locked, id, &command).await? else {
+    let Some((effect_id, budget_id, report)) = record_usage(&locked, id, &command).await? else {
         // It was recorded before and has arrived.
         return Ok(Reported::AlreadyApplied);
     };
-    let reported = send_usage(engine, report).await?;
+    let reported = budgets::report(engine, budget_id, report).await?;
     let arrived = Arrived {
         effect_id,
         reported: Some(reported.clone()),
@@ -82,19 +82,11 @@ async fn record_usage(locked: &Locked<'_>, id: ExecutionId, command: &ReportUsag
         let left = outbox::outstanding(after, command.budget_id, &identity);
         let left = left.and_then(|effect| {
             let (budget_id, report) = outbox::report_of(after, effect)?;
-            Some((effect.id, BudgetCall::Report { budget_id, report }))
+            Some((effect.id, budget_id, report))
         });
         Ok(Decision::Commit(snapshot, decided.map(|_| left)))
     };
     locked.transact(decide).await
-}
-
-/// Tells the budget. When that fails the outbox keeps the report, for a repetition or the pump.
-async fn send_usage(engine: &Engine, report: BudgetCall) -> Result<Reported> {
-    match engine.store().budget(report).await?.1? {
-        BudgetAnswer::Reported(reported) => Ok(reported),
-        _ => Err(internal("a usage report was answered with something else")),
-    }
 }
 
 /// Effects of a locked execution have arrived.

@@ -1,18 +1,18 @@
 //! Deleting what nobody needs any more: parts first, the record last. What is deleted is not listed again.
 
 use ff_backend::load::{Load, LoadSteps, Snapshot};
-use ff_backend::query::{Listing, Page, Rows};
+use ff_backend::query::Page;
 use ff_core::fabric::Result;
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::FOLLOW_UP_CHUNK;
 use ff_core::machine::flow::{self, Doomed};
+use ff_core::machine::index::Index;
 use ff_core::machine::{Decided, retention};
 use ff_core::record::{Execution, RecordKey};
 
 use super::walk_positions::WalkPosition;
 use super::{Progress, flow_context, walk};
 use crate::engine::Engine;
-use crate::fault::internal;
 use crate::ops::flows::FlowRead;
 use crate::snapshots::{add_rows, merge};
 use crate::transact::Decision;
@@ -60,10 +60,7 @@ pub(crate) async fn delete_execution_chunk(engine: &Engine, id: ExecutionId) -> 
 
 /// Deletes a chunk of the members of a flow whose retention is over, at last the flow itself.
 pub(crate) async fn delete_members_chunk(engine: &Engine, id: FlowId) -> Result<Progress> {
-    let members = [Listing::Members {
-        flow_id: id,
-        open_only: false,
-    }];
+    let members = [engine.range(Index::Members(id))];
     let locked = engine.lock(RecordKey::Flow(id)).await;
     let decide = || async {
         let mut snapshot = locked.look(engine.load_of_flow(id)).await?;
@@ -113,14 +110,17 @@ async fn choose(
 async fn parts_of(engine: &Engine, execution: &Execution, room: usize, snapshot: &mut Snapshot) -> Result<Parts> {
     let mut keys = Vec::new();
     let mut last = true;
-    for listing in listings_of(execution) {
+    for list in lists_of(execution) {
         if keys.len() == room {
             last = false;
             break;
         }
-        let page = engine.store().list(listing, None, room - keys.len()).await?;
+        let page = engine.store().list(engine.range(list), None, room - keys.len()).await?;
         last = page.next.is_none();
-        keys.extend(part_keys(execution.id, page, snapshot)?);
+        for (record, version) in page.records() {
+            keys.push(record.key());
+            snapshot.records.entry(record.key()).or_insert((record, version));
+        }
         if !last {
             break;
         }
@@ -140,12 +140,6 @@ async fn parts_of(engine: &Engine, execution: &Execution, room: usize, snapshot:
         last = found.records.len() < room;
         keys.extend(found.records.keys().cloned());
         merge(snapshot, found);
-    }
-    let without_version = keys.iter().filter(|key| snapshot.version(key).is_none()).cloned();
-    let without_version: Vec<_> = without_version.collect();
-    if !without_version.is_empty() {
-        let load = Load::records(snapshot.partition, without_version);
-        merge(snapshot, engine.store().load(load).await?);
     }
     Ok(Parts { keys, last })
 }
@@ -167,33 +161,10 @@ fn doomed<'d>(member: &'d Execution, parts: &'d Parts) -> Doomed<'d> {
 ///
 /// An edge goes with its child, not with its upstream: an upstream that still owes its resolution would count it for a child
 /// that is gone, and a later member of that name would find the counters.
-fn listings_of(execution: &Execution) -> Vec<Listing> {
+fn lists_of(execution: &Execution) -> Vec<Index> {
     let id = execution.id;
-    let edges = execution.definition.flow.map(|_| Listing::EdgesInto { downstream: id });
-    let of_worker = [Listing::Attempts(id), Listing::Waitpoints(id), Listing::Signals(id)];
+    let edges = execution.definition.flow.map(|_| Index::EdgesInto(id));
+    let of_worker = [Index::Attempts(id), Index::Waitpoints(id), Index::Signals(id)];
     let of_worker = of_worker.into_iter().filter(|_| execution.has_run());
     edges.into_iter().chain(of_worker).collect()
-}
-
-/// The keys of a page of parts; rows that carry their version are kept.
-fn part_keys(id: ExecutionId, page: Page, snapshot: &mut Snapshot) -> Result<Vec<RecordKey>> {
-    match page.rows {
-        Rows::Edges(edges) => {
-            add_rows(snapshot, &edges);
-            Ok(edges.iter().map(|(edge, _)| RecordKey::Edge(edge.id)).collect())
-        }
-        Rows::Waitpoints(waitpoints) => {
-            add_rows(snapshot, &waitpoints);
-            let key = |waitpoint_id| RecordKey::Waitpoint(id, waitpoint_id);
-            Ok(waitpoints.iter().map(|(waitpoint, _)| key(waitpoint.id)).collect())
-        }
-        Rows::Attempts(attempts) => Ok(attempts
-            .iter()
-            .map(|attempt| RecordKey::Attempt(id, attempt.index))
-            .collect()),
-        Rows::Signals(signals) => Ok(signals.iter().map(|signal| RecordKey::Signal(id, signal.id)).collect()),
-        _ => Err(internal(
-            "a listing of an execution's parts was answered with something else",
-        )),
-    }
 }

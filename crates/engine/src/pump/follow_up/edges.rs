@@ -1,9 +1,10 @@
 //! Edges out of an execution that has ended.
 
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::Page;
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::machine::group;
+use ff_core::machine::index::Index;
 use ff_core::record::RecordKey;
 
 use super::walk_positions::WalkPosition;
@@ -25,10 +26,7 @@ pub(crate) async fn resolve_edges_chunk(engine: &Engine, id: ExecutionId) -> Res
         let Some(upstream) = found.filter(|upstream| upstream.follow_ups.resolve_edges) else {
             return Ok(Decision::unchanged(snapshot, Progress::Done));
         };
-        let unresolved = Listing::EdgesFrom {
-            upstream: id,
-            unresolved_only: true,
-        };
+        let unresolved = engine.range(Index::UnresolvedFrom(id));
         let walked = walk::read_chunk(engine, &[unresolved], WalkPosition::default(), Page::edges, |_| true).await?;
         add_rows(&mut snapshot, &walked.rows);
         let last = walked.is_last();

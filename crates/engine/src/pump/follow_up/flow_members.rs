@@ -1,10 +1,11 @@
 //! Members of a flow that was opened or cancelled.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::Page;
 use ff_backend::transaction::Version;
 use ff_core::fabric::Result;
 use ff_core::id::FlowId;
+use ff_core::machine::index::Index;
 use ff_core::machine::{Context, Decided, flow};
 use ff_core::record::{CounterKey, Execution, Flow, RecordKey};
 
@@ -77,10 +78,7 @@ async fn members_chunk(engine: &Engine, id: FlowId, job: &Job) -> Result<Progres
             purpose: job.purpose,
             occurrence,
         };
-        let members = Listing::Members {
-            flow_id: id,
-            open_only: true,
-        };
+        let members = engine.range(Index::OpenMembers(id));
         let walked = walk::read_chunk(
             engine,
             &[members],

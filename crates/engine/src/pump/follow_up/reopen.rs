@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::{Page, Range};
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::machine::Decided;
+use ff_core::machine::index::Index;
 use ff_core::machine::reopen::{self, Reopened};
 use ff_core::record::{Edge, EdgeState, Execution, RecordKey};
 
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
-use crate::ops::flows::outbound;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 use crate::transact::Decision;
 
@@ -40,9 +40,13 @@ pub(crate) async fn reopen_edges_chunk(engine: &Engine, id: ExecutionId) -> Resu
             purpose: Purpose::ReopenEdges,
             occurrence,
         };
-        let walked = walk::read_chunk(engine, &around(id), walks.position(&walk), Page::edges, |(edge, _)| {
-            edge.state == EdgeState::Failed
-        })
+        let walked = walk::read_chunk(
+            engine,
+            &around(engine, id),
+            walks.position(&walk),
+            Page::edges,
+            |(edge, _)| edge.state == EdgeState::Failed,
+        )
         .await?;
         let done = ChunkDone {
             next: walked.next.clone(),
@@ -99,8 +103,8 @@ fn chunk_done(engine: &Engine, chunk: Chunk) -> Progress {
     }
 }
 
-fn around(id: ExecutionId) -> [Listing; 2] {
-    [Listing::EdgesInto { downstream: id }, outbound(id)]
+fn around(engine: &Engine, id: ExecutionId) -> [Range; 2] {
+    [Index::EdgesInto(id), Index::EdgesFrom(id)].map(|index| engine.range(index))
 }
 
 fn other_end(edge: &Edge, id: ExecutionId) -> ExecutionId {

@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::Page;
 use ff_core::fabric::Result;
 use ff_core::id::ExecutionId;
 use ff_core::limits::FOLLOW_UP_CHUNK;
 use ff_core::machine::group::{self, Sibling};
+use ff_core::machine::index::Index;
 use ff_core::record::{Edge, RecordKey};
 use futures::future::try_join_all;
 
 use super::walk_positions::{ChunkDone, Occurrence, Purpose, Walk};
 use super::{Progress, execution_context, walk};
 use crate::engine::Engine;
-use crate::ops::flows::outbound;
 use crate::snapshots::{group_counters, group_counts, merge};
 use crate::transact::Decision;
 
@@ -35,7 +35,7 @@ pub(crate) async fn cancel_siblings_chunk(engine: &Engine, id: ExecutionId) -> R
             purpose: Purpose::CancelSiblings,
             occurrence,
         };
-        let inbound = Listing::EdgesInto { downstream: id };
+        let inbound = engine.range(Index::EdgesInto(id));
         let walked = walk::read_chunk(engine, &[inbound], walks.position(&walk), Page::edges, |(edge, _)| {
             edge.is_unresolved()
         })
@@ -85,7 +85,9 @@ async fn siblings<'s>(
 
 /// Whether an upstream feeds another child whose group is not decided.
 async fn is_needed(engine: &Engine, upstream: ExecutionId, decided: ExecutionId) -> Result<bool> {
-    let mut pages = engine.store().pages(outbound(upstream), FOLLOW_UP_CHUNK);
+    let mut pages = engine
+        .store()
+        .pages(engine.range(Index::EdgesFrom(upstream)), FOLLOW_UP_CHUNK);
     while let Some(page) = pages.next().await? {
         let edges: Vec<_> = page.edges().into_iter().map(|(edge, _)| edge).collect();
         if any_needs(engine, &edges, decided).await? {

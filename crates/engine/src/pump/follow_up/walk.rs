@@ -1,6 +1,6 @@
 //! Reading a chunk of what has to be done.
 
-use ff_backend::query::{Listing, Page};
+use ff_backend::query::{Page, Range};
 use ff_core::fabric::Result;
 use ff_core::limits::FOLLOW_UP_CHUNK;
 
@@ -31,7 +31,7 @@ impl<R> Walked<R> {
 /// Walks through `listings`, one after the other, from `position` until there is a chunk of rows that are `wanted`.
 pub(super) async fn read_chunk<R>(
     engine: &Engine,
-    listings: &[Listing],
+    listings: &[Range],
     position: WalkPosition,
     rows_of: impl Fn(Page) -> Vec<R>,
     wanted: impl Fn(&R) -> bool,

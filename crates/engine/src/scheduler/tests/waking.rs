@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ff_backend::Backend;
-use ff_backend::budget::BudgetCall;
 use ff_backend::hint::Hint;
+use ff_backend::limits;
 use ff_core::command::budget::ResetBudget;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::Cause;
@@ -115,11 +115,8 @@ async fn whoever_left_work_of_a_closed_budget_aside_is_told_when_it_moves() {
     let calls = world.store.calls_of("reserve");
     settle().await;
     assert_eq!(world.store.calls_of("reserve"), calls);
-    let reset = BudgetCall::Reset {
-        budget_id: budget,
-        command: ResetBudget::default(),
-    };
-    world.store.inner.budget(vec![reset]).await;
+    let reset = limits::budgets::reset(&world.store.direct(), budget, &ResetBudget::default()).await;
+    reset.unwrap();
     world.engine.shared.causes.moved(Cause::Budget(budget));
     assert_eq!(answer(claimed).await.unwrap()[0].execution_id, queued);
 }

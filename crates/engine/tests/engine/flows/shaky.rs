@@ -4,20 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
-use ff_backend::due::{Due, DuePage};
-use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
-use ff_backend::load::{Load, Snapshot};
+use ff_backend::layer::Layer;
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Listing, Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Reservation, Reserve};
-use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
+use ff_core::machine::index::Index;
 use ff_core::record::RecordKey;
-use ff_core::time::Timestamp;
 
 /// What becomes of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,9 +133,9 @@ impl Shaky {
 }
 
 #[async_trait]
-impl Backend for Shaky {
-    async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
-        self.inner.load(loads).await
+impl Layer for Shaky {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
@@ -153,48 +146,12 @@ impl Backend for Shaky {
         answers
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
-        self.inner.reserve(ask).await
-    }
-
-    async fn due(&self, ask: Due) -> Result<DuePage> {
-        self.inner.due(ask).await
-    }
-
     async fn list(&self, query: Query) -> Result<Page> {
-        let is_meant = matches!(query.of, Listing::EdgesFrom { .. });
+        let is_meant = matches!(&query.of, Listing::Range(range) if matches!(range.of[..], [Index::EdgesFrom(_), ..]));
         let elsewhere = self.listed_elsewhere.lock().unwrap().take_if(|_| is_meant);
         match elsewhere {
             Some(other) => other.list(query).await,
             None => self.inner.list(query).await,
         }
-    }
-
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        self.inner.budget(calls).await
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.inner.quota(calls).await
-    }
-
-    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
-        self.inner.append(batch).await
-    }
-
-    async fn read(&self, range: FrameRange) -> Result<Frames> {
-        self.inner.read(range).await
-    }
-
-    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
-        self.inner.settings(ops).await
-    }
-
-    fn hints(&self) -> HintStream {
-        self.inner.hints()
-    }
-
-    async fn ping(&self) -> Result<Timestamp> {
-        self.inner.ping().await
     }
 }

@@ -124,8 +124,8 @@ async fn usage_waits_in_the_outbox_for_a_budget_that_cannot_be_reached() {
     // The first call says that the budget exists; the one that charges it fails.
     spent(&world, budget_id).await;
     let report = usage(held, budget_id, 1);
-    world.backend.script(Call::Budget, Fault::After(Box::new(|_| ())));
-    world.backend.script(Call::Budget, Fault::Down);
+    world.backend.script(Call::Ledger, Fault::After(Box::new(|_| ())));
+    world.backend.script(Call::Ledger, Fault::Down);
     assert_eq!(code(world.engine.report_usage(report.clone()).await), Code::Unavailable);
     assert_eq!(world.read(held.id).outbox.len(), 1);
     assert_eq!(recorded(&world, held, budget_id), 60);
@@ -147,8 +147,8 @@ async fn a_charge_whose_reply_was_lost_is_not_charged_again() {
     let world = World::new();
     let (held, budget_id) = (world.running(work()).await, budget(&world).await);
     let report = usage(held, budget_id, 1);
-    world.backend.script(Call::Budget, Fault::After(Box::new(|_| ())));
-    world.backend.script(Call::Budget, Fault::lost());
+    world.backend.script(Call::Ledger, Fault::After(Box::new(|_| ())));
+    world.backend.script(Call::Ledger, Fault::lost());
     assert_eq!(code(world.engine.report_usage(report.clone()).await), Code::Unavailable);
     let again = world.engine.report_usage(report).await.unwrap();
     assert_eq!(again, Reported::Ok, "the same report, and the answer that was lost");
@@ -172,8 +172,8 @@ async fn a_lost_charge_is_not_charged_again_under_a_key_that_is_not_remembered()
     let (held, budget_id) = (world.running(unremembered).await, budget(&world).await);
     let mut report = usage(held, budget_id, 1);
     report.command.dedup_key = Some(IdempotencyKey::parse("call-1").unwrap());
-    world.backend.script(Call::Budget, Fault::After(Box::new(|_| ())));
-    world.backend.script(Call::Budget, Fault::lost());
+    world.backend.script(Call::Ledger, Fault::After(Box::new(|_| ())));
+    world.backend.script(Call::Ledger, Fault::lost());
     assert_eq!(code(world.engine.report_usage(report.clone()).await), Code::Unavailable);
     assert_eq!(world.engine.report_usage(report).await.unwrap(), Reported::Ok);
     assert_eq!(

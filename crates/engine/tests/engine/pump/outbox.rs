@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::support::{World, tokens, under_quota};
-use ff_backend::budget::BudgetCall;
-use ff_backend::quota::{QuotaAnswer, QuotaCall};
+use ff_backend::limits;
 use ff_core::command::lease::{Complete, ReportUsage};
 use ff_core::command::operator::RevokeLease;
 use ff_core::command::page::PageRequest;
@@ -16,6 +15,7 @@ use ff_core::machine::quota::Admit;
 use ff_core::machine::{lease, operator};
 use ff_core::name::IdempotencyKey;
 use ff_core::policy::Policy;
+use ff_core::record::Cause;
 use ff_core::record::{Fence, UsageIdentity};
 use ff_core::time::Duration;
 
@@ -39,14 +39,12 @@ async fn admit(world: &World, quota_policy_id: QuotaPolicyId, id: ExecutionId) {
         continues: false,
         dice: 0,
     };
-    world.quota_call(QuotaCall::Admit { quota_policy_id, ask }).await;
+    world.admit(quota_policy_id, &ask).await;
 }
 
 async fn in_use(world: &World, quota_policy_id: QuotaPolicyId) -> u64 {
-    match world.quota_call(QuotaCall::Get(quota_policy_id)).await {
-        QuotaAnswer::Policy(view) => view.in_use,
-        answer => panic!("{answer:?}"),
-    }
+    let view = limits::quotas::find(&world.direct(), quota_policy_id).await.unwrap();
+    view.unwrap().in_use
 }
 
 #[tokio::test]
@@ -81,7 +79,7 @@ async fn usage_the_budget_knew_is_taken_off_an_attempt_that_has_ended() {
     let key = IdempotencyKey::parse("call-1").unwrap();
     let known = UsageReport::new(BTreeMap::from([(tokens(), 3)])).identified_by(UsageIdentity::Key(key.clone()));
     let report = known.clone();
-    world.budget_call(BudgetCall::Report { budget_id, report }).await;
+    world.report(budget_id, report).await;
     let id = world.submit(|_| ()).await;
     let command = ReportUsage {
         fence: Some(world.lease(id).await),
@@ -157,7 +155,7 @@ async fn a_slot_nobody_holds_is_freed_by_the_check() {
         dice: 0,
     };
     let quota_policy_id = quota;
-    world.quota_call(QuotaCall::Admit { quota_policy_id, ask }).await;
+    world.admit(quota_policy_id, &ask).await;
     assert_eq!(in_use(&world, quota).await, 2);
     // The engine meets the quota when it is asked to release for it.
     let renew = ff_core::command::lease::Renew {
@@ -168,22 +166,12 @@ async fn a_slot_nobody_holds_is_freed_by_the_check() {
     world
         .decide(holder, |it, context| lease::renew(it, &renew, context))
         .await;
-    world
-        .quota_call(QuotaCall::MarkBlocked {
-            quota_policy_id,
-            partition: holder.partition(),
-            continues: false,
-        })
-        .await;
-    world
-        .quota_call(QuotaCall::Update {
-            quota_policy_id,
-            command: ff_core::command::quota::UpdateQuotaPolicy {
-                max_concurrent: ff_core::command::quota::LimitChange::Set(3),
-                ..Default::default()
-            },
-        })
-        .await;
+    world.mark(Cause::Quota(quota), holder.partition(), false).await;
+    let more = ff_core::command::quota::UpdateQuotaPolicy {
+        max_concurrent: ff_core::command::quota::LimitChange::Set(3),
+        ..Default::default()
+    };
+    limits::quotas::update(&world.direct(), quota, &more).await.unwrap();
     world.pump().await;
     world.pass(Duration::from_secs(60));
     world.engine.pump_sweep().await.unwrap();

@@ -38,11 +38,7 @@ async fn counters_that_say_something_else_than_there_is_are_corrected() {
     let load = Load::records(partition, [key.clone()]);
     let (record, version) = memory.load(vec![load]).await.unwrap()[0].records[&key].clone();
     let mut drift = Transaction::new(partition, Tag(9));
-    drift.puts.push(Put {
-        record,
-        expected: Some(version),
-        ttl: None,
-    });
+    drift.puts.push(Put::unlisted(record, Some(version)));
     drift.increments = vec![
         (CounterKey::Flow(flow_id, FlowCounter::Open), 5),
         (CounterKey::Group(ids[3], GroupCounter::Failed), 1),

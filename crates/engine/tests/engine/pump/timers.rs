@@ -161,7 +161,7 @@ async fn a_pending_waitpoint_closes() {
     becomes_due_after(&world, id, SECOND).await;
     let key = RecordKey::Waitpoint(id, waitpoint_id);
     let load = ff_backend::load::Load::records(id.partition(), [key.clone()]);
-    let snapshot = ff_backend::Backend::load(&world.store.memory, vec![load])
+    let snapshot = ff_backend::Backend::load(&*world.store.memory, vec![load])
         .await
         .unwrap()
         .remove(0);

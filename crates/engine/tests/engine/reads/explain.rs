@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend::Backend;
-use ff_backend::budget::BudgetCall;
+use ff_backend::limits::{self, Direct};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::budget::CreateBudget;
 use ff_core::command::flow::Assembly;
@@ -51,14 +50,8 @@ impl Stage {
             reset_interval: None,
             on_hard_limit: OnHardLimit::Block,
         };
-        let create = BudgetCall::Create { budget_id, command };
-        self.backend
-            .budget(vec![create])
-            .await
-            .remove(0)
-            .unwrap()
-            .answer
-            .unwrap();
+        let direct = Direct::new(self.backend.clone());
+        limits::budgets::create(&direct, budget_id, &command).await.unwrap();
         budget_id
     }
 }

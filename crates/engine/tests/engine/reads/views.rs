@@ -1,7 +1,7 @@
 //! get_execution, get_state, get_result.
 
 use ff_backend::Backend;
-use ff_backend::quota::QuotaCall;
+use ff_backend::limits::{self, Direct};
 use ff_backend::settings::{Expected, SettingsOp};
 use ff_core::capability::CapabilitySet;
 use ff_core::command::flow::{Assembly, ReplayExecution};
@@ -242,7 +242,7 @@ impl Stage {
     pub(crate) async fn write_lane(&self, lane: &Lane) {
         let put = SettingsOp::Put {
             key: format!("lane/{}/{}", lane.namespace, lane.lane),
-            value: serde_json::to_value(lane).unwrap(),
+            value: serde_json::to_value(lane).ok(),
             expected: Expected::Anything,
             ttl: None,
         };
@@ -259,17 +259,9 @@ impl Stage {
             max_concurrent,
             jitter: Duration::ZERO,
         };
-        let create = QuotaCall::Create {
-            quota_policy_id,
-            command,
-        };
-        self.backend
-            .quota(vec![create])
-            .await
-            .remove(0)
-            .unwrap()
-            .answer
-            .unwrap();
+        let direct = Direct::new(self.backend.clone());
+        let created = limits::quotas::create(&direct, quota_policy_id, &command).await;
+        created.unwrap();
         quota_policy_id
     }
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use super::support::{Store, claim, command, counts, decide, want};
 use ff_backend::Backend;
-use ff_backend::budget::{BudgetAnswer, BudgetCall};
-use ff_backend::query::{Listing, Query};
+use ff_backend::limits::{self, Direct};
+use ff_backend::query::{Query, Range};
 use ff_core::command::claim::Claim;
 use ff_core::command::operator::CancelExecution;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::Fabric;
 use ff_core::id::{BudgetId, QuotaPolicyId};
+use ff_core::machine::index::Index;
 use ff_core::machine::operator;
 use ff_core::partition::Family;
 use ff_core::record::{Block, Cause};
@@ -41,9 +42,8 @@ impl World {
     /// How many executions wait for a cause.
     async fn blocked(&self, cause: Cause) -> usize {
         let partitions = counts().all(Family::Flow).collect();
-        let of = Listing::Blocked { partitions, cause };
         let query = Query {
-            of,
+            of: Range::of(Index::Blocked(cause), partitions).into(),
             after: None,
             limit: 1_000,
         };
@@ -94,20 +94,11 @@ async fn a_closed_budget_blocks_and_is_named_and_the_next_candidate_is_tried() {
     let vector = state_vector(&world.store.execution(closed).await);
     assert_eq!(vector.blocking_reason, BlockingReason::WaitingForBudget);
     // The budget knows where work waits for it.
-    let advance = world
-        .store
-        .inner
-        .budget(vec![
-            BudgetCall::Reset {
-                budget_id: budget,
-                command: Default::default(),
-            },
-            BudgetCall::Advance(budget),
-        ])
-        .await;
-    let Ok(BudgetAnswer::Work(work)) = &advance[1].as_ref().unwrap().answer else {
-        panic!("no work");
-    };
+    let direct = world.store.direct();
+    limits::budgets::reset(&direct, budget, &Default::default())
+        .await
+        .unwrap();
+    let (_, work) = limits::budgets::advance(&direct, budget).await.unwrap();
     assert_eq!(work.release.as_ref().unwrap().partitions, [closed.partition()]);
 }
 
@@ -162,7 +153,7 @@ async fn budgets_of_a_claim_are_read_once() {
         world.store.submit(of_budget(open)).await;
     }
     assert_eq!(world.engine.claim(claim_of(60)).await.unwrap().len(), 60);
-    assert_eq!(world.store.calls_of("budget"), 1);
+    assert_eq!(world.store.calls_of("ledger"), 1);
     assert_eq!(world.store.calls_of("reserve"), 1);
     assert!(world.store.calls_of("commit") <= 2);
 }
@@ -195,9 +186,9 @@ async fn a_full_quota_is_named_and_its_other_work_stays_in_its_queue() {
     assert!(block.detail.contains("rate 0/0"), "{}", block.detail);
     assert!(world.block_of(other).await.is_none());
     // It is known to be full: nobody asks it again for a while.
-    let calls = world.store.calls_of("quota");
+    let calls = world.store.calls_of("ledger");
     world.engine.claim(claim(2)).await.unwrap();
-    assert_eq!(world.store.calls_of("quota"), calls);
+    assert_eq!(world.store.calls_of("ledger"), calls);
 }
 
 #[tokio::test]
@@ -231,7 +222,7 @@ async fn nothing_is_granted_when_the_budgets_cannot_be_read() {
     let world = World::new();
     let budget = world.store.budget(5, 0).await;
     let id = world.store.submit(of_budget(budget)).await;
-    world.store.set_broken("budget", true);
+    world.store.set_broken("ledger", true);
     let refused = world.engine.claim(claim(1)).await.unwrap_err();
     assert_eq!(refused.code, Code::Unavailable);
     let execution = world.store.execution(id).await;
@@ -245,7 +236,7 @@ async fn what_is_free_is_handed_out_though_budgets_cannot_be_read() {
     let budget = world.store.budget(5, 0).await;
     world.store.submit(of_budget(budget)).await;
     let free = world.store.submit(command()).await;
-    world.store.set_broken("budget", true);
+    world.store.set_broken("ledger", true);
     let tasks = world.engine.claim(claim_of(2)).await.unwrap();
     assert_eq!(tasks.len(), 1);
     assert_eq!(tasks[0].execution_id, free);
@@ -261,11 +252,8 @@ async fn a_budget_reset_between_the_refusal_and_the_block_is_noticed() {
         "commit",
         Box::new(move |store| {
             Box::pin(async move {
-                let reset = BudgetCall::Reset {
-                    budget_id: budget,
-                    command: Default::default(),
-                };
-                store.budget(vec![reset]).await.remove(0).unwrap().answer.unwrap();
+                let reset = limits::budgets::reset(&Direct::new(store), budget, &Default::default()).await;
+                reset.unwrap();
             })
         }),
     );

@@ -188,7 +188,7 @@ async fn set_lane(store: &Store, state: LaneState) {
     };
     let put = SettingsOp::Put {
         key: "lane/default/default".to_owned(),
-        value: serde_json::to_value(record).expect("a JSON form"),
+        value: serde_json::to_value(record).ok(),
         expected: Expected::Anything,
         ttl: None,
     };

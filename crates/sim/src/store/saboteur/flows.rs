@@ -38,18 +38,16 @@ impl Saboteur {
             let Ok(loaded) = self.inner.load(vec![load]).await else {
                 return;
             };
-            let Some((flow, version)) = loaded
-                .first()
-                .and_then(|snapshot| Some((snapshot.flow(&key)?.clone(), snapshot.version(&key)?)))
-            else {
+            let Some((before, version)) = loaded.first().and_then(|snapshot| snapshot.records.get(&key)) else {
                 continue;
             };
+            let Record::Flow(flow) = before else { continue };
+            let record = Record::Flow(Box::new(Flow {
+                deleting: true,
+                ..(**flow).clone()
+            }));
             let mut delete = Transaction::new(partition, Tag(self.luck.next() >> 11));
-            delete.puts.push(Put {
-                record: Record::Flow(Box::new(Flow { deleting: true, ..flow })),
-                expected: Some(version),
-                ttl: None,
-            });
+            delete.puts.push(Put::replace(record, (before, *version)));
             self.inner.commit(vec![delete]).await;
         }
     }

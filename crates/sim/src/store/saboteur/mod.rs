@@ -13,23 +13,18 @@ mod transactions;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
-use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::query::{Page, Query, Rows};
-use ff_backend::quota::{QuotaCall, QuotaReply};
-use ff_backend::reserve::{Reservation, Reserve};
-use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
-use ff_core::machine::budget::UsageReport;
-use ff_core::time::Timestamp;
+use ff_core::ledger::LedgerCall;
 
 use self::grants::Consumed;
 use self::retention::Calendar;
-use self::slots::Aliases;
+use self::slots::{Aliases, Frozen};
 use crate::luck::Luck;
 
 /// A promise that is broken on purpose.
@@ -144,6 +139,7 @@ struct Memory {
     consumed: Consumed,
     calendar: Calendar,
     aliases: Aliases,
+    frozen: Frozen,
 }
 
 impl Saboteur {
@@ -163,7 +159,11 @@ impl Saboteur {
 }
 
 #[async_trait]
-impl Backend for Saboteur {
+impl Layer for Saboteur {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
+    }
+
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
         let mut snapshots = self.inner.load(loads.clone()).await?;
         match self.sabotage {
@@ -188,10 +188,6 @@ impl Backend for Saboteur {
         answers
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
-        self.inner.reserve(ask).await
-    }
-
     async fn due(&self, ask: Due) -> Result<DuePage> {
         if self.sabotage == Sabotage::RetentionIgnoresReplay {
             self.delete_what_was_replayed().await;
@@ -210,53 +206,28 @@ impl Backend for Saboteur {
         }
     }
 
-    async fn budget(&self, mut calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        if self.sabotage == Sabotage::ReportsUnnamed {
-            for call in &mut calls {
-                if let BudgetCall::Report { report, .. } = call {
-                    *report = UsageReport::new(report.deltas.clone());
-                }
-            }
+    async fn ledger(&self, mut calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        match self.sabotage {
+            Sabotage::ReportsUnnamed => calls.iter_mut().for_each(forget_names),
+            Sabotage::SlotKeyedByExecution => self.memory().aliases.rename(&mut calls),
+            _ => {}
         }
-        let mut replies = self.inner.budget(calls).await;
+        let mut replies = self.inner.ledger(calls.clone()).await;
         if self.sabotage == Sabotage::GenerationCheckRemoved {
-            for reply in replies.iter_mut().flatten() {
-                if let Ok(BudgetAnswer::Budget(view)) = &mut reply.answer {
-                    view.generation = 1;
+            for (call, reply) in calls.iter().zip(&mut replies) {
+                if let Ok(reply) = reply {
+                    self.memory().frozen.freeze(call, reply);
                 }
             }
         }
         replies
     }
+}
 
-    async fn quota(&self, mut calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        if self.sabotage == Sabotage::SlotKeyedByExecution {
-            self.memory().aliases.rename(&mut calls);
-        }
-        let mut replies = self.inner.quota(calls).await;
-        if self.sabotage == Sabotage::GenerationCheckRemoved {
-            replies.iter_mut().flatten().for_each(slots::freeze_generation);
-        }
-        replies
-    }
-
-    async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
-        self.inner.append(batch).await
-    }
-
-    async fn read(&self, range: FrameRange) -> Result<Frames> {
-        self.inner.read(range).await
-    }
-
-    async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
-        self.inner.settings(ops).await
-    }
-
-    fn hints(&self) -> HintStream {
-        self.inner.hints()
-    }
-
-    async fn ping(&self) -> Result<Timestamp> {
-        self.inner.ping().await
+/// A report that no repetition can be told of.
+fn forget_names(call: &mut LedgerCall) {
+    if let LedgerCall::Draw(draw) = call {
+        draw.identities.clear();
+        draw.bearer = None;
     }
 }

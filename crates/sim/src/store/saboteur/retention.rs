@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_backend::load::Load;
-use ff_backend::transaction::{Tag, Transaction};
+use ff_backend::transaction::{Delete, Tag, Transaction};
 use ff_core::id::ExecutionId;
 use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
@@ -48,16 +48,16 @@ impl Saboteur {
             let Ok(loaded) = self.inner.load(vec![load]).await else {
                 return;
             };
-            let Some(version) = loaded.first().and_then(|snapshot| {
+            let Some((before, version)) = loaded.first().and_then(|snapshot| {
                 let reopened = snapshot
                     .execution(&key)
                     .is_some_and(|execution| !execution.is_terminal());
-                snapshot.version(&key).filter(|_| reopened)
+                snapshot.records.get(&key).filter(|_| reopened)
             }) else {
                 continue;
             };
             let mut delete = Transaction::new(id.partition(), Tag(self.luck.next() >> 11));
-            delete.deletes.push((key, version));
+            delete.deletes.push(Delete::of((before, *version)));
             self.inner.commit(vec![delete]).await;
         }
     }

@@ -1,7 +1,7 @@
 //! Steps that are not kept, not kept apart, or not shown.
 
 use ff_backend::load::{Load, LoadSteps, Snapshot};
-use ff_backend::transaction::{Put, Transaction};
+use ff_backend::transaction::{Delete, Put, Transaction};
 use ff_core::id::ExecutionId;
 use ff_core::limits::PAGE_MAX;
 use ff_core::payload::Payload;
@@ -57,11 +57,7 @@ pub(super) fn record_waits_early(transaction: &mut Transaction) {
         let guarded = transaction.guards.iter().any(|(guard, _)| *guard == key);
         if guarded {
             transaction.guards.retain(|(guard, _)| *guard != key);
-            transaction.puts.push(Put {
-                record: Record::from(step),
-                expected: None,
-                ttl: None,
-            });
+            transaction.puts.push(Put::create(Record::from(step)));
         }
     }
 }
@@ -153,8 +149,8 @@ impl Saboteur {
         let load = Load::records(transaction.partition, []).with_steps(ids.into_iter().map(all));
         let loaded = self.inner.load(vec![load]).await.unwrap_or_default();
         let records = loaded.into_iter().flat_map(|snapshot| snapshot.records);
-        let steps = records.map(|(key, (_, version))| (key, version));
-        let unwritten = steps.filter(|(key, _)| transaction.puts.iter().all(|put| put.record.key() != *key));
+        let steps = records.map(|(_, (record, version))| Delete::of((&record, version)));
+        let unwritten = steps.filter(|step| transaction.puts.iter().all(|put| put.record.key() != step.key));
         let unwritten: Vec<_> = unwritten.collect();
         transaction.deletes.extend(unwritten);
     }

@@ -1,7 +1,7 @@
 //! Transactions that are not what they should be.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_backend::transaction::{Put, Tag, Transaction};
+use ff_backend::transaction::{Delete, Put, Tag, Transaction};
 use ff_core::id::ExecutionId;
 use ff_core::name::IdempotencyKey;
 use ff_core::record::{Execution, IdempotencyScope, Phase, Record, RecordKey, RequestLog, SubmissionKeyRecord};
@@ -55,7 +55,7 @@ impl Saboteur {
     pub(super) async fn written(&self, transaction: &Transaction) -> Snapshot {
         let puts = transaction.puts.iter().map(|put| put.record.key());
         let guards = transaction.guards.iter().map(|(key, _)| key.clone());
-        let deletes = transaction.deletes.iter().map(|(key, _)| key.clone());
+        let deletes = transaction.deletes.iter().map(|delete| delete.key.clone());
         let keys: Vec<RecordKey> = puts.chain(guards).chain(deletes).collect();
         let loaded = self.inner.load(vec![Load::records(transaction.partition, keys)]).await;
         let loaded = loaded.expect("the store below answers");
@@ -66,13 +66,17 @@ impl Saboteur {
     async fn overwrite(&self, transaction: &mut Transaction) {
         let now = self.written(transaction).await;
         for put in transaction.puts.iter_mut().filter(|put| put.expected.is_some()) {
-            put.expected = now.version(&put.record.key()).or(put.expected);
+            if let Some((before, version)) = now.records.get(&put.record.key()) {
+                *put = Put::replace(put.record.clone(), (before, *version));
+            }
         }
         for (key, version) in &mut transaction.guards {
             *version = now.version(key).or(*version);
         }
-        for (key, version) in &mut transaction.deletes {
-            *version = now.version(key).unwrap_or(*version);
+        for delete in &mut transaction.deletes {
+            if let Some((before, version)) = now.records.get(&delete.key) {
+                *delete = Delete::of((before, *version));
+            }
         }
     }
 
@@ -98,9 +102,8 @@ impl Saboteur {
             carried: Default::default(),
         };
         Put {
-            record: Record::SubmissionKey(record),
-            expected: None,
             ttl: Some(Duration::from_secs(1)),
+            ..Put::create(Record::SubmissionKey(record))
         }
     }
 

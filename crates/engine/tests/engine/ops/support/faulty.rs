@@ -4,18 +4,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
-use ff_backend::due::{Due, DuePage};
-use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
+use ff_backend::frames::{Append, AppendError, Appended};
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaCall, QuotaReply};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_backend::{Backend, Error, Result};
+use ff_core::ledger::LedgerCall;
 use ff_core::time::Timestamp;
 
 /// The calls that can be scripted, and are counted.
@@ -23,7 +21,7 @@ use ff_core::time::Timestamp;
 pub(crate) enum Call {
     Load,
     Commit,
-    Budget,
+    Ledger,
     Append,
     Reserve,
     Settings,
@@ -123,7 +121,11 @@ impl FaultyBackend {
 }
 
 #[async_trait]
-impl Backend for FaultyBackend {
+impl Layer for FaultyBackend {
+    fn inner(&self) -> &dyn Backend {
+        &*self.memory
+    }
+
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
         self.with_fault(Call::Load, self.memory.load(loads)).await?
     }
@@ -134,9 +136,9 @@ impl Backend for FaultyBackend {
         answer.unwrap_or_else(|error| vec![Err(CommitError::Store(error)); size])
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
         let size = calls.len();
-        let answer = self.with_fault(Call::Budget, self.memory.budget(calls)).await;
+        let answer = self.with_fault(Call::Ledger, self.memory.ledger(calls)).await;
         answer.unwrap_or_else(|error| vec![Err(error); size])
     }
 
@@ -159,28 +161,8 @@ impl Backend for FaultyBackend {
         self.with_fault(Call::Reserve, self.memory.reserve(ask)).await?
     }
 
-    async fn due(&self, ask: Due) -> Result<DuePage> {
-        self.memory.due(ask).await
-    }
-
-    async fn list(&self, query: Query) -> Result<Page> {
-        self.memory.list(query).await
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.memory.quota(calls).await
-    }
-
-    async fn read(&self, range: FrameRange) -> Result<Frames> {
-        self.memory.read(range).await
-    }
-
     async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
         self.with_fault(Call::Settings, self.memory.settings(ops)).await?
-    }
-
-    fn hints(&self) -> HintStream {
-        self.memory.hints()
     }
 
     async fn ping(&self) -> Result<Timestamp> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ff_backend::Backend;
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
-use ff_backend::query::{ExecutionFilter, Listing, Query};
+use ff_backend::query::{Query, Range};
 use ff_backend::reserve::Reserve;
 use ff_backend::transaction::{Tag, Transaction};
 use ff_core::caller::Caller;
@@ -20,10 +20,11 @@ use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Fabric;
 use ff_core::id::{AttemptId, ExecutionId, FlowId, GrantId, LeaseId, SignalId, WaitpointId};
 use ff_core::machine::claim::{Claimant, HandOut};
+use ff_core::machine::index::Index;
 use ff_core::machine::signal::{Target, deliver};
 use ff_core::machine::{Context, Draft, flow};
 use ff_core::name::{ExecutionKind, FlowKind, Identity, LaneId, Namespace, SignalName, WorkerId, WorkerInstanceId};
-use ff_core::partition::{Partition, PartitionCounts};
+use ff_core::partition::{Family, Partition, PartitionCounts};
 use ff_core::payload::Payload;
 use ff_core::record::{Execution, Fence, RecordKey, Tags};
 use ff_core::time::{Duration, Timestamp};
@@ -103,7 +104,7 @@ impl World {
     /// How many executions the store has.
     pub(crate) fn executions(&self) -> usize {
         let query = Query {
-            of: Listing::Executions(ExecutionFilter::default()),
+            of: Range::of(Index::Age(None), self.counts.all(Family::Flow).collect()).into(),
             after: None,
             limit: 1_000,
         };

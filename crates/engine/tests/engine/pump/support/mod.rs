@@ -5,34 +5,37 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetAnswer, BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
 use ff_backend::hint::{HintBoard, HintStream};
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
+use ff_backend::limits::{self, Direct};
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query, Rows};
-use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
-use ff_backend::reserve::{Reservation, Reserve};
+use ff_backend::reserve::Reserve;
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Tag, Transaction};
 use ff_backend::{Backend, Error, Result};
 use ff_core::capability::CapabilitySet;
-use ff_core::command::budget::CreateBudget;
+use ff_core::command::budget::{CreateBudget, ResetBudget};
 use ff_core::command::lease::ReportUsage;
 use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Rejection;
 use ff_core::id::{AttemptId, BudgetId, EffectId, ExecutionId, GrantId, LeaseId, QuotaPolicyId};
+use ff_core::ledger::LedgerCall;
 use ff_core::machine::budget::UsageReport;
 use ff_core::machine::claim::{Claimant, HandOut};
+use ff_core::machine::quota::Admit;
 use ff_core::machine::submit::{self, Known};
 use ff_core::machine::{Context, Decided, lease};
 use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace};
-use ff_core::partition::PartitionCounts;
+use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::record::{Execution, Fence, Limits, OnHardLimit, RecordKey};
+use ff_core::record::{Cause, Execution, Fence, Limits, OnHardLimit, RecordKey};
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Engine, Host, VirtualHost};
@@ -40,7 +43,7 @@ use uuid::Uuid;
 
 /// A store that counts and fails.
 pub(crate) struct Watched {
-    pub(crate) memory: MemoryBackend,
+    pub(crate) memory: Arc<MemoryBackend>,
     calls: Mutex<BTreeMap<&'static str, u64>>,
     /// Replies of quota and budget calls to lose.
     pub(crate) lose: AtomicUsize,
@@ -112,7 +115,11 @@ fn lost<T>(_: T) -> Result<T> {
 }
 
 #[async_trait]
-impl Backend for Watched {
+impl Layer for Watched {
+    fn inner(&self) -> &dyn Backend {
+        &*self.memory
+    }
+
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
         self.count("load");
         self.try_call()?;
@@ -138,10 +145,6 @@ impl Backend for Watched {
         answers
     }
 
-    async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
-        self.memory.reserve(ask).await
-    }
-
     async fn due(&self, ask: Due) -> Result<DuePage> {
         self.count("due");
         self.try_call()?;
@@ -161,18 +164,9 @@ impl Backend for Watched {
         Ok(page)
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        self.count("budget");
-        let replies = self.memory.budget(calls).await;
-        if self.loses() || self.fails() {
-            return replies.into_iter().map(|reply| lost(reply).flatten()).collect();
-        }
-        replies
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        self.count("quota");
-        let replies = self.memory.quota(calls).await;
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        self.count("ledger");
+        let replies = self.memory.ledger(calls).await;
         if self.loses() || self.fails() {
             return replies.into_iter().map(|reply| lost(reply).flatten()).collect();
         }
@@ -229,7 +223,7 @@ impl World {
     pub(crate) fn with(mut config: Config) -> Self {
         crate::support::turn_off(&mut config);
         let store = Arc::new(Watched {
-            memory: MemoryBackend::new(Timestamp::from_millis(1_000_000), config.counts),
+            memory: Arc::new(MemoryBackend::new(Timestamp::from_millis(1_000_000), config.counts)),
             calls: Mutex::default(),
             lose: AtomicUsize::new(0),
             broken: Mutex::new(None),
@@ -405,25 +399,46 @@ impl World {
             on_hard_limit: OnHardLimit::Block,
         };
         shape(&mut command);
-        self.budget_call(BudgetCall::Create { budget_id, command }).await;
+        let created = limits::budgets::create(&self.direct(), budget_id, &command).await;
+        created.unwrap();
         budget_id
     }
 
-    pub(crate) async fn budget_call(&self, call: BudgetCall) -> BudgetAnswer {
-        let mut replies = self.store.memory.budget(vec![call]).await;
-        replies.remove(0).unwrap().answer.unwrap()
+    /// The accounts of the store, as somebody else asks them.
+    pub(crate) fn direct(&self) -> Direct {
+        Direct::new(self.store.memory.clone())
+    }
+
+    pub(crate) async fn reset(&self, budget_id: BudgetId) {
+        let reset = limits::budgets::reset(&self.direct(), budget_id, &ResetBudget::default()).await;
+        reset.unwrap();
+    }
+
+    pub(crate) async fn mark(&self, cause: Cause, partition: Partition, continues: bool) {
+        limits::mark(&self.direct(), cause, [(partition, continues)])
+            .await
+            .unwrap();
+    }
+
+    pub(crate) async fn admit(&self, quota_policy_id: QuotaPolicyId, ask: &Admit) {
+        limits::quotas::admit(&self.direct(), quota_policy_id, ask)
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn spend(&self, budget_id: BudgetId, amount: u64) {
         let report = UsageReport::new(BTreeMap::from([(tokens(), amount)]));
-        self.budget_call(BudgetCall::Report { budget_id, report }).await;
+        self.report(budget_id, report).await;
+    }
+
+    pub(crate) async fn report(&self, budget_id: BudgetId, report: UsageReport) {
+        let charged = limits::budgets::report(&self.direct(), budget_id, &[report], false).await;
+        charged.unwrap();
     }
 
     pub(crate) async fn spent(&self, budget_id: BudgetId) -> u64 {
-        match self.budget_call(BudgetCall::Get(budget_id)).await {
-            BudgetAnswer::Budget(view) => view.dimensions[&tokens()].usage,
-            answer => panic!("{answer:?}"),
-        }
+        let view = limits::budgets::find(&self.direct(), budget_id).await.unwrap();
+        view.unwrap().dimensions[&tokens()].usage
     }
 
     pub(crate) async fn quota(&self, shape: impl FnOnce(&mut CreateQuotaPolicy)) -> QuotaPolicyId {
@@ -437,17 +452,9 @@ impl World {
             jitter: Duration::ZERO,
         };
         shape(&mut command);
-        self.quota_call(QuotaCall::Create {
-            quota_policy_id,
-            command,
-        })
-        .await;
+        let created = limits::quotas::create(&self.direct(), quota_policy_id, &command).await;
+        created.unwrap();
         quota_policy_id
-    }
-
-    pub(crate) async fn quota_call(&self, call: QuotaCall) -> QuotaAnswer {
-        let mut replies = self.store.memory.quota(vec![call]).await;
-        replies.remove(0).unwrap().answer.unwrap()
     }
 }
 

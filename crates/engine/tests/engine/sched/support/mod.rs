@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use ff_backend::budget::{BudgetCall, BudgetReply};
 use ff_backend::due::{Due, DuePage};
 use ff_backend::frames::{Append, AppendError, Appended, FrameRange, Frames};
-use ff_backend::hint::HintStream;
+use ff_backend::layer::Layer;
+use ff_backend::ledger::LedgerReply;
+use ff_backend::limits::{self, Direct};
 use ff_backend::load::{Load, Snapshot};
 use ff_backend::memory::MemoryBackend;
 use ff_backend::query::{Page, Query};
-use ff_backend::quota::{QuotaAnswer, QuotaCall, QuotaReply};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Tag, Transaction};
@@ -26,6 +26,7 @@ use ff_core::command::claim::{Claim, LaneOrder, Want};
 use ff_core::command::quota::{CreateQuotaPolicy, QuotaPolicyView};
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
+use ff_core::ledger::LedgerCall;
 use ff_core::machine::submit::{self, Known};
 use ff_core::machine::{Context, Decided, Draft};
 use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
@@ -173,14 +174,12 @@ impl Store {
             dedup_window: Duration::from_secs(60),
             effect_id: None,
         };
-        let create = BudgetCall::Create { budget_id, command };
-        for reply in self
-            .inner
-            .budget(vec![create, BudgetCall::Report { budget_id, report }])
+        let direct = self.direct();
+        limits::budgets::create(&direct, budget_id, &command)
             .await
-        {
-            reply.expect("an answer").answer.expect("an answer");
-        }
+            .expect("an answer");
+        let charged = limits::budgets::report(&direct, budget_id, &[report], false).await;
+        charged.expect("an answer");
         budget_id
     }
 
@@ -195,32 +194,20 @@ impl Store {
             max_concurrent,
             jitter: Duration::ZERO,
         };
-        let create = QuotaCall::Create {
-            quota_policy_id,
-            command,
-        };
-        self.inner
-            .quota(vec![create])
-            .await
-            .remove(0)
-            .expect("an answer")
-            .answer
-            .expect("an answer");
+        let created = limits::quotas::create(&self.direct(), quota_policy_id, &command).await;
+        created.expect("an answer");
         quota_policy_id
     }
 
     /// A quota policy as it stands.
     pub(crate) async fn quota_view(&self, id: QuotaPolicyId) -> QuotaPolicyView {
-        let reply = self
-            .inner
-            .quota(vec![QuotaCall::Get(id)])
-            .await
-            .remove(0)
-            .expect("an answer");
-        match reply.answer.expect("an answer") {
-            QuotaAnswer::Policy(view) => *view,
-            other => panic!("not a policy: {other:?}"),
-        }
+        let view = limits::quotas::find(&self.direct(), id).await.expect("an answer");
+        view.expect("a policy")
+    }
+
+    /// The accounts of the store, as somebody else asks them.
+    pub(crate) fn direct(&self) -> Direct {
+        Direct::new(self.inner.clone())
     }
 }
 
@@ -314,7 +301,11 @@ pub(crate) fn creating(records: impl IntoIterator<Item = Record>) -> Draft {
 }
 
 #[async_trait]
-impl Backend for Store {
+impl Layer for Store {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
+    }
+
     async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
         self.enter("load").await?;
         self.inner.load(loads).await
@@ -342,18 +333,11 @@ impl Backend for Store {
         self.inner.list(query).await
     }
 
-    async fn budget(&self, calls: Vec<BudgetCall>) -> Vec<Result<BudgetReply>> {
-        if let Err(error) = self.enter("budget").await {
+    async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
+        if let Err(error) = self.enter("ledger").await {
             return vec![Err(error); calls.len()];
         }
-        self.inner.budget(calls).await
-    }
-
-    async fn quota(&self, calls: Vec<QuotaCall>) -> Vec<Result<QuotaReply>> {
-        if let Err(error) = self.enter("quota").await {
-            return vec![Err(error); calls.len()];
-        }
-        self.inner.quota(calls).await
+        self.inner.ledger(calls).await
     }
 
     async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
@@ -371,10 +355,6 @@ impl Backend for Store {
     async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
         self.enter("settings").await?;
         self.inner.settings(ops).await
-    }
-
-    fn hints(&self) -> HintStream {
-        self.inner.hints()
     }
 
     async fn ping(&self) -> Result<Timestamp> {

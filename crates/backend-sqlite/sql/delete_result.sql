@@ -1,3 +1,0 @@
--- Deletes a result.
--- Takes the execution's row.
-DELETE FROM result WHERE execution_row = ?1

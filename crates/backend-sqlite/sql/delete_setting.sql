@@ -1,3 +1,0 @@
--- Deletes a setting.
--- Takes key.
-DELETE FROM setting WHERE key = ?1

@@ -1,3 +1,0 @@
--- Deletes what the steps of an execution left.
--- Takes uuid, partition.
-DELETE FROM step_output WHERE uuid = ?1 AND partition = ?2

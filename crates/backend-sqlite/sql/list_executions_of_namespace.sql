@@ -1,5 +1,0 @@
--- Executions of a namespace, newest first.
--- Takes created_at, uuid, partition to start below, the least created_at, and the namespace.
-SELECT created_at, uuid, partition FROM execution INDEXED BY execution_by_age
-WHERE namespace = ?5 AND (created_at, uuid, partition) < (?1, ?2, ?3) AND created_at >= ?4
-ORDER BY created_at DESC, uuid DESC, partition DESC

@@ -1,3 +1,0 @@
--- The moment after the last batch.
--- Takes nothing.
-SELECT clock + 1 FROM store

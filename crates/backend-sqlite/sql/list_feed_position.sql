@@ -1,3 +1,0 @@
--- The position of a feed row.
--- Takes the row.
-SELECT row, millis FROM feed WHERE row = ?1

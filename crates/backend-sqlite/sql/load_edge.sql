@@ -1,3 +1,0 @@
--- An edge as it stands.
--- Takes edge_id, partition.
-SELECT version, tag, body FROM edge WHERE edge_id = ?1 AND partition = ?2

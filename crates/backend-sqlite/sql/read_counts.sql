@@ -1,3 +1,0 @@
--- The partition counts this store was created with.
--- Takes nothing.
-SELECT partition_counts FROM store
