@@ -120,9 +120,21 @@ pub enum ClosedReason {
 }
 
 impl Draft {
-    /// Whether there is nothing to commit.
+    /// Whether there is nothing to commit. What a commit is only held to (guards, its last moment) changes nothing.
     pub fn is_empty(&self) -> bool {
-        *self == Draft::default()
+        let Draft {
+            writes,
+            guards: _,
+            blobs,
+            history,
+            increments,
+            nudges,
+            stream_ends,
+            not_after: _,
+            limits_queues: _,
+        } = self;
+        let any_record = !writes.is_empty() || !blobs.is_empty() || !history.is_empty();
+        !any_record && increments.is_empty() && nudges.is_empty() && stream_ends.is_empty()
     }
 
     /// Adds everything of `other`, so that two decisions land or fail together.

@@ -16,6 +16,7 @@
 //! | `feeds` | a reader of events who is not refused misses nothing |
 //! | `losses` | what was accepted is there, whole graphs with their edges; what was completed stays completed; what ever ran is not deleted with a flow nobody opened |
 //! | `indexes` | a record is in the index its facts say |
+//! | `watch` | what changes nothing is not committed |
 //! | `liveness` | when the faults stop, everything that can end does end |
 
 mod counters;

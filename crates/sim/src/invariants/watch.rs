@@ -34,7 +34,8 @@ use super::slots::SlotKey;
 use super::steps::{Asked, StepPromises};
 use super::usage::{Deliveries, ReportKey};
 use super::{
-    Holds, Violation, counters, dependencies, endings, fences, gates, indexes, liveness, requests, slots, steps, usage,
+    Holds, Violation, counters, dependencies, endings, fences, gates, hold, indexes, liveness, requests, slots, steps,
+    usage,
 };
 
 /// Rows asked for at once.
@@ -87,6 +88,7 @@ impl Watch {
     /// A transaction landed.
     pub(crate) fn landed(&self, transaction: Transaction, at: Timestamp) {
         let mut inner = self.inner();
+        inner.judge(changes_something(&transaction));
         let changes = inner.mirror.apply(transaction, at);
         let holds = inner.check(&self.store, &changes);
         inner.judge(holds);
@@ -526,4 +528,18 @@ impl Store {
 /// The store in memory never waits.
 fn at_once<T>(call: impl Future<Output = T>) -> T {
     call.now_or_never().expect("the store in memory never waits")
+}
+
+/// Without a change no version is compared: the answer would be taken from whatever its process remembers.
+fn changes_something(transaction: &Transaction) -> Holds {
+    let nothing = Transaction {
+        generation: transaction.generation,
+        guards: transaction.guards.clone(),
+        not_after: transaction.not_after,
+        limits_queues: transaction.limits_queues,
+        ..Transaction::new(transaction.partition, transaction.tag)
+    };
+    hold(*transaction != nothing, "what changes nothing is not committed", || {
+        format!("{transaction:?}")
+    })
 }

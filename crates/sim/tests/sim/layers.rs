@@ -14,7 +14,7 @@ use ff_core::command::lease::Complete;
 use ff_core::command::submit::CreateExecution;
 use ff_core::id::{AttemptId, ExecutionId, GrantId, LeaseId};
 use ff_core::machine::claim::{Claimant, HandOut};
-use ff_core::machine::{Context, lease, submit, time};
+use ff_core::machine::{Context, Draft, lease, submit, time};
 use ff_core::name::{ExecutionKind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::payload::Payload;
@@ -57,8 +57,7 @@ impl Hand {
         let command = CreateExecution::new(kind, Payload::binary("x"));
         let step = submit::create(&command, id, submit::Known::default(), &Context::engine(now)).unwrap();
         let snapshot = Snapshot::empty(id.partition(), now);
-        let transaction = Transaction::bind(step.draft, &snapshot, self.tag());
-        self.store.commit(vec![transaction]).await;
+        self.commit(step.draft, &snapshot).await;
     }
 
     async fn take_and_complete(&self) {
@@ -118,9 +117,16 @@ impl Hand {
             let snapshot = &loaded[0];
             if let Some(execution) = snapshot.execution(&key) {
                 let step = time::advance(execution, &Context::engine(snapshot.now));
-                let transaction = Transaction::bind(step.draft, snapshot, self.tag());
-                self.store.commit(vec![transaction]).await;
+                self.commit(step.draft, snapshot).await;
             }
+        }
+    }
+
+    /// What changes nothing is not sent.
+    async fn commit(&self, draft: Draft, snapshot: &Snapshot) {
+        if !draft.is_empty() {
+            let transaction = Transaction::bind(draft, snapshot, self.tag());
+            self.store.commit(vec![transaction]).await;
         }
     }
 
@@ -134,8 +140,7 @@ impl Hand {
             return;
         };
         if let Ok(step) = lease::complete(execution, &command, &Context::engine(snapshot.now)) {
-            let transaction = Transaction::bind(step.draft, snapshot, self.tag());
-            self.store.commit(vec![transaction]).await;
+            self.commit(step.draft, snapshot).await;
         }
     }
 }

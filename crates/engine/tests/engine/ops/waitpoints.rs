@@ -105,6 +105,25 @@ async fn an_early_signal_keeps_the_lease() {
 }
 
 #[tokio::test]
+async fn a_pending_waitpoint_that_another_process_used_up_is_not_handed_out_again() {
+    let world = World::new();
+    let other = world.another_engine();
+    let held = world.running(work()).await;
+    let first = world.engine.create_pending_waitpoint(pending(held, 1)).await.unwrap();
+    signal(&world.backend.memory, held.id, waitpoint(1), 5);
+    let used = WaitpointChoice::UsePending {
+        waitpoint_id: waitpoint(1),
+    };
+    let task = other.suspend(suspend(held, vec![used])).await.unwrap();
+    assert!(matches!(task, SuspendedTask::AlreadySatisfied { .. }), "{task:?}");
+    // What this process remembers has it open.
+    let mut unnamed = pending(held, 2);
+    unnamed.command.waitpoint_id = None;
+    let second = world.engine.create_pending_waitpoint(unnamed).await.unwrap();
+    assert_ne!(second.waitpoint_id, first.waitpoint_id);
+}
+
+#[tokio::test]
 async fn a_signal_that_lands_between_reading_and_committing_counts() {
     let world = World::new();
     let held = world.running(work()).await;

@@ -67,6 +67,12 @@ impl World {
         }
     }
 
+    /// Another process on the same store.
+    pub(crate) fn another_engine(&self) -> Engine {
+        let store: Arc<dyn Backend> = Arc::clone(&self.backend) as _;
+        Engine::new(store, Arc::new(VirtualHost::new(8)), Config::new(self.counts))
+    }
+
     /// Lets time pass, here and in the store.
     pub(crate) fn advance(&self, by: Duration) {
         self.backend.memory.advance(by);
