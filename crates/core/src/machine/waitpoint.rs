@@ -47,6 +47,9 @@ pub fn create_pending(
         .pending_waitpoints
         .retain(|pending| !pending.expires_at.has_come(now));
     if let Some(first) = made_before(&change.after, waitpoint_id, command) {
+        // It may be closed by the time this is repeated.
+        let remembered = RequestOutcome::PendingWaitpoint(first.clone());
+        change.after.requests.remember(command.request_id.as_ref(), remembered);
         return Ok(change.finish(first));
     }
     check_room(&change.after, command)?;

@@ -218,6 +218,26 @@ fn a_suspend_of_a_member_guards_on_the_gate() {
 }
 
 #[test]
+fn a_request_that_was_handed_an_open_waitpoint_gets_it_again_when_that_is_closed() {
+    let mut case = Case::leased();
+    let open = case.create_pending("p").unwrap();
+    let again = CreatePendingWaitpoint {
+        request_id: request("again"),
+        ..case.create_pending_command("p")
+    };
+    assert_eq!(case.create_pending_with(&again), Ok(open.clone()));
+    let used = case.suspend_on("p", single("p"));
+    case.signal("p", "go").unwrap();
+    let outcome = case.suspend(&used).unwrap();
+    assert!(
+        matches!(outcome, SuspendOutcome::AlreadySatisfied { .. }),
+        "{outcome:?}"
+    );
+    assert_eq!(case.create_pending_with(&again), Ok(open.clone()));
+    assert_ne!(case.create_pending("p"), Ok(open), "who asks anew gets a new one");
+}
+
+#[test]
 fn early_signals_count_when_a_suspend_uses_their_waitpoint() {
     let mut case = Case::leased();
     case.create_pending("p").unwrap();

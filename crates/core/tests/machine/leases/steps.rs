@@ -2,16 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use ff_core::command::flow::ReplayExecution;
 use ff_core::command::lease::{Complete, DelayUntil, Fail, LetGo, Release};
 use ff_core::command::steps::{ProgressNote, RecordSteps, RecordedSteps, StepReport, StepStatus, StepUsage};
+use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::error::{Code, Rejection};
-use ff_core::id::EffectId;
+use ff_core::id::{EffectId, WaitpointId};
 use ff_core::limits::{OUTBOX_MAX, STEP_OUTPUT_BYTES_DEFAULT, STEPS_DEFAULT};
+use ff_core::machine::decided::Write;
+use ff_core::machine::replay::{Past, replay};
 use ff_core::machine::steps::{self, Around};
-use ff_core::machine::{Context, fail, lease};
-use ff_core::name::{Category, Dimension, StepKey};
+use ff_core::machine::suspend::{self, Early};
+use ff_core::machine::{Context, Draft, fail, lease};
+use ff_core::name::{Category, Dimension, StepKey, WaitpointKey};
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Forgotten, Journal, Step, StepKind, StepState};
+use ff_core::record::{
+    BlobKey, Execution, Forgotten, Journal, ReasonCode, Record, ResumeCondition, Step, StepKind, StepState,
+    TimeoutBehavior,
+};
+use ff_core::time::Duration;
+use serde_json::json;
+use uuid::Uuid;
 
 use crate::running::{Case, MINUTE, SECOND, budget_id, code};
 
@@ -292,6 +303,60 @@ fn a_delay_with_a_name_is_a_sleep_that_is_done() {
     case.lease();
     let refused = sleep_after(&mut case, Vec::new(), "before", later);
     assert_eq!(code(refused), Code::StepConflict, "the name of something else");
+}
+
+#[test]
+fn a_wait_that_time_ended_counts_when_its_execution_is_replayed_in_the_same_moment() {
+    let mut case = Case::with_policy(&json!({"timeout_policy": {"execution_deadline_ms": 3_600_000}})).leased();
+    let command = Suspend {
+        fence: Some(case.fence()),
+        waitpoints: vec![WaitpointChoice::Fresh {
+            waitpoint_key: WaitpointKey::parse("k").unwrap(),
+            waitpoint_id: Some(WaitpointId::from_uuid(Uuid::from_u128(1))),
+        }],
+        resume_condition: ResumeCondition::TimeoutOnly,
+        reason_code: ReasonCode::WaitingForCallback,
+        timeout_at: Some(case.now() + MINUTE),
+        timeout_behavior: Some(TimeoutBehavior::AutoResumeWithTimeoutSignal),
+        resume_delay: Duration::ZERO,
+        idempotency_key: None,
+        suspension_id: None,
+        steps: Vec::new(),
+        step: Some(key("reply#0")),
+    };
+    let early = Early {
+        waitpoints: &[],
+        signals: &[],
+    };
+    let suspended = suspend::suspend(&case.execution(), &command, early, &case.context()).unwrap();
+    let execution = written(&suspended.draft);
+    case.pass(Duration::from_hours(2));
+    let past = Past {
+        archived: false,
+        has_failed_edges: false,
+        steps: Vec::new(),
+    };
+    let replayed = replay(&execution, &ReplayExecution::default(), &past, &case.context()).unwrap();
+    let is_step = |write: &&Write| {
+        matches!(
+            write,
+            Write::Create {
+                record: Record::Step(_),
+                ..
+            }
+        )
+    };
+    assert_eq!(replayed.draft.writes.iter().filter(is_step).count(), 1);
+    assert_eq!(written(&replayed.draft).steps.count, 1);
+}
+
+/// The execution that a draft writes.
+fn written(draft: &Draft) -> Execution {
+    let execution = draft.writes.iter().find_map(|write| match write {
+        Write::Put(Record::Execution(execution)) => Some((**execution).clone()),
+        _ => None,
+    });
+    execution.expect("it is written")
 }
 
 #[test]
