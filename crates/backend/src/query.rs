@@ -126,13 +126,13 @@ pub enum Rows {
     Audit(Vec<AuditRow>),
 }
 
-/// A place in a partition's feed: store time, never before the line before it, and a number within it.
+/// A place in a partition's feed: two numbers whose meaning is the store's own. Later lines have greater ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FeedPosition {
-    /// Store time.
-    pub millis: u64,
-    /// Tells lines of one millisecond apart.
-    pub sequence: u64,
+    /// Compared first.
+    pub major: u64,
+    /// Tells places with one major number apart.
+    pub minor: u64,
 }
 
 /// From where a feed is read.

@@ -1,7 +1,7 @@
 //! How a transaction is packed; `lua/commit.lua` says what stands where.
 
 use ff_backend::codec::key::{escaped, name, subject};
-use ff_backend::codec::{counter, line, record, state};
+use ff_backend::codec::{counter, line, record, score, state};
 use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::{QueueKey, due_at, queue_of};
@@ -11,7 +11,7 @@ use ff_core::state::public_state;
 
 use crate::keys::{QueueName, blob, lane, member, own, prefix};
 use crate::pack::{Pack, count};
-use crate::record::{attempt, score_text, version_text};
+use crate::record::{attempt, version_text};
 
 /// The queues that the transactions of one call enter: each is sent once, most calls know only one.
 #[derive(Default)]
@@ -118,7 +118,7 @@ impl Packed {
         self.names.push(name);
         match queue_of(record) {
             Some((queue, score)) => {
-                let (number, score) = (queues.number(queue), score_text(&score));
+                let (number, score) = (queues.number(queue), score::number(&score).to_string());
                 // Lua counts from 1.
                 pack.text(&score).number(count(number + 1));
                 self.entered.push((number, score));

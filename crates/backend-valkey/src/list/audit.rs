@@ -4,6 +4,7 @@
 use ff_backend::Result;
 use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::key::name;
+use ff_backend::codec::score;
 use ff_backend::query::{AuditRow, Range, Rows};
 use ff_backend::transaction::Version;
 use ff_core::machine::index::{Index, entries};
@@ -19,7 +20,7 @@ use super::merge::Merge;
 use super::reader::{Command, Reader};
 use super::records::{FIELDS, if_readable, record};
 use crate::keys::{INDEX, QueueName, listed, member, prefix};
-use crate::record::{parse_score, parse_version};
+use crate::record::parse_version;
 use crate::reply::{list, moment, optional_text, text, whole_score};
 
 /// Between which names the index has every record once.
@@ -144,7 +145,7 @@ fn queue(record: &Record, number: i64, registration: &str) -> Result<Option<(Que
     let mut shared = wanted.clone();
     shared.signature.budgets.clear();
     let queue = if found == shared { wanted } else { found };
-    Ok(Some((queue, parse_score(number, execution.id)?)))
+    Ok(Some((queue, score::score(number, execution.id)?)))
 }
 
 /// Leaves in each row only the lists in which its record does not stand. Of one that was written meanwhile nothing is missed: it may

@@ -78,8 +78,8 @@ impl Feed {
             FeedStart::Oldest => vec![range(first_shown(hidden), chunk)],
             FeedStart::Since(began) => vec![trimmed(), range(first_shown(began - FEED_KEPT_FOR), chunk)],
             FeedStart::From(at) => vec![trimmed(), range(position(at.as_millis(), 0), chunk)],
-            FeedStart::After(FeedPosition { millis, sequence }) => {
-                vec![entry_of(millis, sequence), range(position(millis, sequence + 1), chunk)]
+            FeedStart::After(FeedPosition { major, minor }) => {
+                vec![entry_of(major, minor), range(position(major, minor + 1), chunk)]
             }
         };
         (self.partition, commands)
@@ -134,12 +134,16 @@ fn entry_of(millis: u64, sequence: u64) -> Command {
 }
 
 fn range(from: FeedPosition, count: usize) -> Command {
-    let from = format!("{}-{}", from.millis, from.sequence);
+    let from = format!("{}-{}", from.major, from.minor);
     Command::new("XRANGE", FEED).args([&from, "+", "COUNT", &count.to_string()])
 }
 
+/// The time of an entry, and the number of a line in it.
 const fn position(millis: u64, sequence: u64) -> FeedPosition {
-    FeedPosition { millis, sequence }
+    FeedPosition {
+        major: millis,
+        minor: sequence,
+    }
 }
 
 fn first_shown(hidden: Timestamp) -> FeedPosition {

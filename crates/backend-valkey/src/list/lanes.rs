@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ff_backend::Result;
 use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::key::escaped;
+use ff_backend::codec::score::{SPAN_MS, created_at};
 use ff_backend::codec::state;
 use ff_backend::query::{LaneDepth, Rows};
 use ff_core::name::{LaneId, Namespace};
@@ -16,7 +17,6 @@ use super::Found;
 use super::reader::{Command, Reader};
 use crate::error::corrupt;
 use crate::keys::{DEPTH, QUEUES, QueueName, lane};
-use crate::record::{SPAN_MS, created_at};
 use crate::reply::{list, number, text, whole_score};
 
 /// Executions of each lane by state.

@@ -1,6 +1,7 @@
 //! Where a list is found in a partition, and how its places are read.
 
 use ff_backend::codec::key::name;
+use ff_backend::codec::score;
 use ff_backend::{Error, Result};
 use ff_core::id::{SignalId, WaitpointId};
 use ff_core::machine::index::{Index, Order};
@@ -12,7 +13,6 @@ use redis::Value;
 use super::reader::Command;
 use crate::error::corrupt;
 use crate::keys::{EXECUTIONS, INDEX, QueueName, listed};
-use crate::record::{parse_score, score_text};
 use crate::reply::{list, text, whole_score};
 
 /// What a list is read from.
@@ -54,7 +54,7 @@ impl Source {
                 Command::new("ZRANGE", EXECUTIONS).args([&first, "-inf", "BYSCORE", "REV", "WITHSCORES"])
             }
             Source::Queue(set) => {
-                let first = score_text(&from.as_score().ok_or(Error::InvalidCursor)?);
+                let first = score::number(&from.as_score().ok_or(Error::InvalidCursor)?).to_string();
                 Command::new("ZRANGE", set).args([&first, "+inf", "BYSCORE", "WITHSCORES"])
             }
             Source::Names(index) => {
@@ -92,7 +92,7 @@ impl Source {
                 let created_at = Timestamp::from_millis(number.unsigned_abs());
                 Some(Order::newest(created_at).then_newest(*id))
             }
-            (Source::Queue(_), RecordKey::Execution(id)) => Some(Order::best(&parse_score(number, *id)?)),
+            (Source::Queue(_), RecordKey::Execution(id)) => Some(Order::best(&score::score(number, *id)?)),
             (Source::Names(_), RecordKey::Attempt(_, index)) => Some(Order::index(*index)),
             (Source::Names(_), RecordKey::Waitpoint(_, id)) => Some(Order::first(id.uuid())),
             (Source::Names(_), RecordKey::Signal(_, id)) => Some(Order::first(id.uuid())),

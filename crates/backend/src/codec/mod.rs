@@ -7,6 +7,7 @@
 //! | `state` | states as words |
 //! | `record`, `claim` | records as documents, and the claim that may stand beside one |
 //! | `line` | lines of a history |
+//! | `score` | places in queues |
 //! | `cursor` | places in listings, and the pages they lead to |
 
 pub mod claim;
@@ -15,6 +16,7 @@ pub mod cursor;
 pub mod key;
 pub mod line;
 pub mod record;
+pub mod score;
 pub mod state;
 
 /// Something that was written down and does not read as what it should be.

@@ -187,7 +187,7 @@ macro_rules! conformance_cases {
                 a_line_comes_back_as_it_was_told,
                 each_subject_has_its_own_history,
                 the_last_thousand_lines_of_an_execution_are_kept,
-                positions_only_grow_and_follow_the_clock,
+                positions_only_grow,
                 each_partition_has_its_own_feed,
                 a_reader_goes_on_where_it_stopped,
                 the_feeds_of_many_partitions_are_read_in_one_call,

@@ -48,17 +48,20 @@ impl Feed {
     fn next_position(&self, now: Timestamp) -> FeedPosition {
         let millis = now.as_millis();
         match self.head {
-            Some(head) if head.millis >= millis => FeedPosition {
-                millis: head.millis,
-                sequence: head.sequence + 1,
+            Some(head) if head.major >= millis => FeedPosition {
+                major: head.major,
+                minor: head.minor + 1,
             },
-            _ => FeedPosition { millis, sequence: 0 },
+            _ => FeedPosition {
+                major: millis,
+                minor: 0,
+            },
         }
     }
 
     /// Drops lines beyond `lines_max`, and those whose time is over.
     fn trim(&mut self, lines_max: usize, now: Timestamp) {
-        let is_over = |position: &FeedPosition| (Timestamp::from_millis(position.millis) + FEED_KEPT_FOR).has_come(now);
+        let is_over = |position: &FeedPosition| (Timestamp::from_millis(position.major) + FEED_KEPT_FOR).has_come(now);
         while self.lines.len() > lines_max || self.lines.first_key_value().is_some_and(|(oldest, _)| is_over(oldest)) {
             self.trimmed = self.lines.pop_first().map(|(position, _)| (position, now));
         }
@@ -70,7 +73,7 @@ impl Feed {
             return self.lines.contains_key(&seen) || self.trimmed.is_some_and(|(trimmed, _)| trimmed == seen);
         }
         self.trimmed.is_none_or(|(position, dropped_at)| {
-            let written_at = Timestamp::from_millis(position.millis);
+            let written_at = Timestamp::from_millis(position.major);
             !FeedTrim { written_at, dropped_at }.is_missed_from(start)
         })
     }
@@ -80,8 +83,8 @@ impl Feed {
         let from = match start {
             FeedStart::Oldest | FeedStart::Since(_) => Bound::Unbounded,
             FeedStart::From(at) => Bound::Included(FeedPosition {
-                millis: at.as_millis(),
-                sequence: 0,
+                major: at.as_millis(),
+                minor: 0,
             }),
             FeedStart::After(position) => Bound::Excluded(position),
         };

@@ -182,6 +182,14 @@ impl FilledQueues {
         (sources, bound)
     }
 
+    /// What the queues of a lane in one partition need, of those that are believed to have work.
+    pub fn signatures(&self, lane: &str, partition: Partition) -> impl Iterator<Item = &Signature> {
+        let of_lane = self.lanes.get(lane).into_iter();
+        let from = of_lane.flat_map(move |queues| queues.range((partition, String::new())..));
+        from.take_while(move |(place, _)| place.0 == partition)
+            .map(|(_, queue)| &queue.signature)
+    }
+
     /// Whether this is old enough to be doubted when it shows nothing.
     pub fn is_doubtful(&self, now: Duration) -> bool {
         self.swept_at.is_none_or(|at| now.saturating_sub(at) >= BELIEVED_FOR)

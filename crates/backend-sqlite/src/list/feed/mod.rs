@@ -104,7 +104,7 @@ impl<'f, 'c> Feed<'f, 'c> {
             FeedStart::Since(_) => return Ok(Some(self.floor)),
             FeedStart::From(at) => return self.last_before(at).map(Some),
         };
-        let row = position.sequence;
+        let row = position.minor;
         let forgotten = row < self.floor && trimmed()?.is_some_and(|(last, _)| row < last);
         // A row with another time was written after a failover or a restored backup lost the one the reader saw.
         let lost = row > self.head || (row > self.floor && position_at(self.database, row)? != Some(position));
@@ -147,8 +147,8 @@ fn line_after(row: &Row<'_>, starts: &Starts) -> rusqlite::Result<Option<FeedLin
         return Ok(None);
     }
     let position = FeedPosition {
-        sequence,
-        millis: row.get(2)?,
+        minor: sequence,
+        major: row.get(2)?,
     };
     let line = from_json(text(row, 3)?)?;
     Ok(Some((Partition::flow(partition), position, line)))
@@ -169,8 +169,8 @@ fn last_trimmed(database: &Database<'_>, partition: Partition) -> rusqlite::Resu
 fn position_at(database: &Database<'_>, row: u64) -> rusqlite::Result<Option<FeedPosition>> {
     database.find(with!(sql::LIST_FEED_POSITION, row: row), |row| {
         Ok(FeedPosition {
-            sequence: row.get(0)?,
-            millis: row.get(1)?,
+            minor: row.get(0)?,
+            major: row.get(1)?,
         })
     })
 }

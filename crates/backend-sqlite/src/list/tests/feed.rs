@@ -49,8 +49,8 @@ fn trim(scratch: &Scratch, floor: u64) {
 
 fn at(row: u64) -> FeedPosition {
     FeedPosition {
-        millis: 10 * row,
-        sequence: row,
+        major: 10 * row,
+        minor: row,
     }
 }
 
@@ -124,11 +124,7 @@ fn feeds_are_read_together_in_the_order_of_their_lines() {
         ])
     };
     let page = scratch.page(&asked(None, Some(at(7_998))), None, 4).unwrap();
-    let rows: Vec<u64> = page
-        .feed()
-        .into_iter()
-        .map(|(_, position, _)| position.sequence)
-        .collect();
+    let rows: Vec<u64> = page.feed().into_iter().map(|(_, position, _)| position.minor).collect();
     assert_eq!(rows, [10, 7_999, 8_000, 8_001]);
 }
 
@@ -166,10 +162,7 @@ fn a_reader_who_began_before_a_trim_is_told_and_one_who_began_after_it_is_not() 
 fn a_reader_who_saw_lines_that_were_lost_is_told() {
     let scratch = crowded(100, &[60]);
     assert_eq!(after(&scratch, Some(at(101))), expired(Some(at(60))), "beyond the head");
-    let rewritten = FeedPosition {
-        millis: 5,
-        sequence: 60,
-    };
+    let rewritten = FeedPosition { major: 5, minor: 60 };
     assert_eq!(
         after(&scratch, Some(rewritten)),
         expired(Some(at(60))),

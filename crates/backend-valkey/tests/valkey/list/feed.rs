@@ -59,8 +59,8 @@ async fn a_long_feed_beside_many_empty_ones_fills_the_page() {
 async fn a_position_of_another_store_is_refused() {
     let scratch = Scratch::new().await;
     let position = FeedPosition {
-        millis: moment(0).as_millis(),
-        sequence: 4,
+        major: moment(0).as_millis(),
+        minor: 4,
     };
     let oldest = None;
     assert_eq!(

@@ -238,16 +238,13 @@ impl Reader {
     }
 
     /// Goes past one line; `false`: enough were found before it.
-    fn pass_line(&mut self, (partition, position, line): &FeedLine) -> bool {
+    fn pass_line(&mut self, told: &FeedLine) -> bool {
+        let (partition, position, line) = told;
         let is_full = self.found.len() == self.limit;
         if is_full && !self.collects {
             return false;
         }
-        let Some(positions) = self
-            .positions
-            .as_mut()
-            .filter(|found| found.lack(*partition, *position))
-        else {
+        let Some(positions) = self.positions.as_mut().filter(|found| found.lack(told)) else {
             return true;
         };
         self.looked_at += 1;
@@ -269,7 +266,7 @@ fn expired(error: &Error) -> Rejection {
     let refused = refusal(error);
     match error {
         Error::CursorExpired { partition, oldest } => {
-            let oldest = oldest.map(|oldest| format!("{}-{}", oldest.millis, oldest.sequence));
+            let oldest = oldest.map(|oldest| format!("{}-{}", oldest.major, oldest.minor));
             refused.with("partition", partition.to_string()).with("oldest", oldest)
         }
         _ => refused,

@@ -350,8 +350,8 @@ mod tests {
 
     fn line(number: u64) -> FeedLine {
         let position = FeedPosition {
-            millis: 1_000 + number,
-            sequence: 0,
+            major: 1_000 + number,
+            minor: 0,
         };
         let line = HistoryLine {
             subject: HistorySubject::Flow(ff_core::id::FlowId::from_uuid(uuid::Uuid::nil())),
@@ -359,7 +359,7 @@ mod tests {
             lane: None,
             flow_id: None,
             kind: "job".to_owned(),
-            at: Timestamp::from_millis(position.millis),
+            at: Timestamp::from_millis(position.major),
             what: Happening::Created,
             actor: Actor::Engine,
             attempt_index: None,
@@ -392,7 +392,7 @@ mod tests {
             panic!("it is no longer remembered");
         };
         assert_eq!(out, 20);
-        assert!(!positions.lack(Partition::flow(0), line(19).1) && positions.lack(Partition::flow(0), line(20).1));
+        assert!(!positions.lack(&line(19)) && positions.lack(&line(20)));
         assert_eq!(seen(&tail.after(positions.place.unwrap())), LINES_MAX);
     }
 

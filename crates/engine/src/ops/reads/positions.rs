@@ -1,15 +1,14 @@
 //! How far a reader has come in the feed of every partition, in few bytes: every event carries it.
 //!
 //! First comes its place among the lines the process remembers: a 1, of which memory, and the number of the next line; or a 0.
-//! Then the latest moment, a 1 if the reader wants nothing of before its beginning or else a 0, and how long before the latest
-//! moment that beginning is. Then, for each partition that was read, three
-//! numbers: how many partitions lie between it and the one before, how long before the latest moment its position is, and the
-//! position's number within its millisecond.
+//! Then the moment of its beginning, a 1 if the reader wants nothing of before or else a 0, and the greatest major number of a
+//! position. Then, for each partition that was read, three numbers: how many partitions lie between it and the one before, by how
+//! much its major number is less than the greatest, and its minor number.
 //! A number is written in groups of seven bits, the lowest first; all but its last byte have the highest bit set.
 
 use std::collections::BTreeMap;
 
-use ff_backend::query::{FeedPosition, FeedStart};
+use ff_backend::query::{FeedLine, FeedPosition, FeedStart};
 use ff_core::partition::Partition;
 use ff_core::time::Timestamp;
 
@@ -75,11 +74,11 @@ impl Positions {
     }
 
     /// Whether a line is still to be seen.
-    pub(super) fn lack(&self, partition: Partition, position: FeedPosition) -> bool {
+    pub(super) fn lack(&self, (partition, position, line): &FeedLine) -> bool {
         match (self.seen.get(&partition.index), self.beginning) {
-            (Some(seen), _) => position > *seen,
+            (Some(seen), _) => position > seen,
             (None, Beginning::Since(_)) => true,
-            (None, Beginning::From(at)) => position.millis >= at.as_millis(),
+            (None, Beginning::From(at)) => line.at >= at,
         }
     }
 
@@ -93,8 +92,8 @@ impl Positions {
             Beginning::Since(began) => (0, began.as_millis()),
             Beginning::From(at) => (1, at.as_millis()),
         };
-        let seen = self.seen.values().map(|position| position.millis);
-        let latest = seen.fold(began, u64::max);
+        let seen = self.seen.values().map(|position| position.major);
+        let greatest = seen.max().unwrap_or(0);
         let mut bytes = Vec::new();
         match self.place {
             None => write(&mut bytes, 0),
@@ -104,14 +103,14 @@ impl Positions {
                 write(&mut bytes, place.next);
             }
         }
-        write(&mut bytes, latest);
+        write(&mut bytes, began);
         write(&mut bytes, is_from);
-        write(&mut bytes, latest - began);
+        write(&mut bytes, greatest);
         let mut next_index = 0;
         for (index, position) in &self.seen {
             write(&mut bytes, u64::from(*index) - next_index);
-            write(&mut bytes, latest - position.millis);
-            write(&mut bytes, position.sequence);
+            write(&mut bytes, greatest - position.major);
+            write(&mut bytes, position.minor);
             next_index = u64::from(*index) + 1;
         }
         bytes
@@ -128,9 +127,9 @@ impl Positions {
             }),
             _ => return None,
         };
-        let latest = read(bytes)?;
+        let began = Timestamp::from_millis(read(bytes)?);
         let is_from = read(bytes)?;
-        let began = Timestamp::from_millis(latest.checked_sub(read(bytes)?)?);
+        let greatest = read(bytes)?;
         let beginning = match is_from {
             0 => Beginning::Since(began),
             1 => Beginning::From(began),
@@ -140,8 +139,8 @@ impl Positions {
         while !bytes.is_empty() {
             let index = next_index.checked_add(read(bytes)?)?;
             let position = FeedPosition {
-                millis: latest.checked_sub(read(bytes)?)?,
-                sequence: read(bytes)?,
+                major: greatest.checked_sub(read(bytes)?)?,
+                minor: read(bytes)?,
             };
             seen.insert(u16::try_from(index).ok()?, position);
             next_index = index + 1;
@@ -180,10 +179,10 @@ mod tests {
 
     fn positions(seen: &[(u16, u64, u64)]) -> Positions {
         let mut positions = Positions::since(Timestamp::from_millis(1_780_000_000_000));
-        for (index, millis, sequence) in seen {
+        for (index, major, minor) in seen {
             let position = FeedPosition {
-                millis: *millis,
-                sequence: *sequence,
+                major: *major,
+                minor: *minor,
             };
             positions.pass(Partition::flow(*index), position);
         }
@@ -230,7 +229,7 @@ mod tests {
             b"\x01\x00",
             b"\x00\x01",
             b"\x00\x01\x02\x00",
-            b"\x00\x01\x00\x02",
+            b"\x00\x01\x00",
             b"\x00\x01\x00\x00\x00",
             b"\x00\x01\x00\x00\x00\x02\x00",
             &[0xff; 11],
