@@ -75,7 +75,7 @@ macro_rules! table {
 }
 
 table! {
-    /// Where the store is: sqlite:PATH, valkey://HOST:PORT, valkeys://…, valkey-cluster://HOST:PORT,… or memory:
+    /// Where the store is: sqlite:PATH, postgres://USER@HOST/DATABASE, valkey://HOST:PORT, valkeys://…, valkey-cluster://HOST:PORT,… or memory:
     store ("FF_STORE"): Address = Address::File("ff.db".into());
     /// The address to listen on
     listen ("FF_LISTEN"): SocketAddr = (Ipv4Addr::LOCALHOST, 7117).into();

@@ -5,6 +5,7 @@ mod config;
 mod dev;
 mod key;
 mod log;
+mod migrate;
 mod open;
 mod say;
 mod serve;
@@ -31,6 +32,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Make, list and revoke the keys that callers show
     Key(key::Arguments),
+    /// Bring the schema of a PostgreSQL database up to date
+    Migrate(migrate::Arguments),
     /// Start an engine on an embedded store, with a worker that shows how it works
     Dev(dev::Arguments),
     /// Measure this machine
@@ -54,6 +57,7 @@ fn main() -> anyhow::Result<()> {
         match arguments.command {
             Command::Serve(arguments) => serve::run(*arguments).await,
             Command::Key(arguments) => key::run(arguments).await,
+            Command::Migrate(arguments) => migrate::run(arguments).await,
             Command::Dev(arguments) => dev::run(arguments).await,
             Command::Bench(arguments) => bench::run(arguments).await,
         }

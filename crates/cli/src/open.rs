@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
+use ff_backend_postgres::PostgresBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::partition::PartitionCounts;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 
 /// What the addresses of Valkey begin with.
 const VALKEY: [&str; 5] = ["valkey", "valkeys", "valkey-cluster", "redis", "rediss"];
+/// What the address of a PostgreSQL database begins with.
+const POSTGRES: [&str; 2] = ["postgres", "postgresql"];
 /// What the address of a SQLite file may begin with.
 const SQLITE: &str = "sqlite:";
 /// The address of a store that forgets everything when the process ends.
@@ -34,12 +37,14 @@ pub(crate) enum Address {
     File(PathBuf),
     /// A Valkey server, or some nodes of a cluster.
     Valkey(Nodes),
+    /// A PostgreSQL database.
+    Postgres(Nodes),
     /// Nothing we know, and why. It is refused when it is opened: whoever reads arguments and files repeats what they do not
     /// understand, with the password that is in it.
     Unknown(String),
 }
 
-/// Addresses of Valkey servers, with their passwords.
+/// Addresses of servers, with their passwords.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Nodes(Vec<String>);
 
@@ -70,11 +75,11 @@ impl From<String> for Address {
             Some(scheme) if VALKEY.contains(&scheme) => {
                 Self::Valkey(Nodes(text.split(',').map(str::to_owned).collect()))
             }
-            Some("postgres" | "postgresql") => {
-                Self::Unknown("PostgreSQL is not there yet; use sqlite:PATH or valkey://HOST:PORT".to_owned())
-            }
+            // Several hosts stand in one address.
+            Some(scheme) if POSTGRES.contains(&scheme) => Self::Postgres(Nodes(vec![text])),
             Some(scheme) => Self::Unknown(format!(
-                "{scheme:?} is no kind of store; use sqlite:PATH, valkey://HOST:PORT, valkeys://…, valkey-cluster://… or memory:"
+                "{scheme:?} is no kind of store; use sqlite:PATH, postgres://USER@HOST/DATABASE, valkey://HOST:PORT, valkeys://…, \
+                 valkey-cluster://… or memory:"
             )),
         }
     }
@@ -94,7 +99,7 @@ impl From<Address> for String {
         match address {
             Address::Memory => MEMORY.to_owned(),
             Address::File(path) => format!("{SQLITE}{}", path.display()),
-            Address::Valkey(nodes) => {
+            Address::Valkey(nodes) | Address::Postgres(nodes) => {
                 let shown: Vec<_> = nodes.0.iter().map(|url| without_login(url)).collect();
                 shown.join(",")
             }
@@ -117,6 +122,7 @@ impl std::fmt::Display for Address {
             Self::Memory => f.write_str("this process: it forgets everything when it ends"),
             Self::File(path) => write!(f, "{} (SQLite)", path.display()),
             Self::Valkey(_) => f.write_str("Valkey"),
+            Self::Postgres(_) => f.write_str("PostgreSQL"),
             Self::Unknown(why) => f.write_str(why),
         }
     }
@@ -186,7 +192,23 @@ pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result
                 store: Arc::new(store),
             }
         }
+        Address::Postgres(nodes) => {
+            let store = PostgresBackend::open(&postgres_options(nodes, options)).await?;
+            Opened {
+                about: store.about().await?,
+                store: Arc::new(store),
+            }
+        }
     })
+}
+
+/// How a PostgreSQL database is opened.
+pub(crate) fn postgres_options(nodes: &Nodes, options: &Options) -> ff_backend_postgres::Options {
+    ff_backend_postgres::Options {
+        counts: options.counts,
+        patience: options.patience,
+        ..ff_backend_postgres::Options::new(nodes.0.concat())
+    }
 }
 
 /// A store in this process. It has no clock of its own: the process lends it its own.
@@ -266,12 +288,15 @@ mod tests {
         ] {
             assert!(matches!(parsed(valkey), Address::Valkey(_)), "{valkey}");
         }
-        for (unknown, says) in [
-            ("postgres://:hunter2@h/d", "not there yet"),
-            ("mysql://:hunter2@h", "mysql"),
+        for postgres in [
+            "postgres://me:hunter2@h/d",
+            "postgresql://me:hunter2@a,b/d?sslmode=require",
         ] {
-            let refused = parsed(unknown).to_string();
-            assert!(refused.contains(says) && !refused.contains("hunter2"), "{refused}");
+            let address = parsed(postgres);
+            assert!(matches!(address, Address::Postgres(_)), "{postgres}");
+            assert!(!String::from(address).contains("hunter2"));
         }
+        let refused = parsed("mysql://:hunter2@h").to_string();
+        assert!(refused.contains("mysql") && !refused.contains("hunter2"), "{refused}");
     }
 }

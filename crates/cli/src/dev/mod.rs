@@ -17,7 +17,7 @@ use crate::{open, say};
 /// Start an engine on an embedded store, with a worker that shows how it works.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Where the store is: sqlite:PATH, valkey://HOST:PORT or memory:
+    /// Where the store is: sqlite:PATH, postgres://USER@HOST/DATABASE, valkey://HOST:PORT or memory:
     #[arg(long, env = "FF_DEV_STORE", default_value = ".ff/dev.db")]
     store: Address,
     /// The port to listen on, on this machine only

@@ -394,6 +394,13 @@ async fn the_same_calls_are_answered_the_same_in_memory_and_in_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_calls_are_answered_the_same_in_memory_and_on_postgres() {
+    for seed in 0..SEEDS {
+        compare(seed, Side::new(EngineHarness::postgres(|_| ()).await, true)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_calls_are_answered_the_same_in_memory_and_on_valkey() {
     for seed in 0..SEEDS {
         compare(seed, Side::new(EngineHarness::valkey(|_| ()).await, true)).await;

@@ -18,6 +18,7 @@ mod sched;
 mod schemas;
 mod suite_http;
 mod suite_memory;
+mod suite_postgres;
 mod suite_sqlite;
 mod suite_upgrade;
 mod suite_valkey;

@@ -101,6 +101,16 @@ mod valkey {
     ff_fabric_suite::fabric_suite!(make);
 }
 
+mod postgres {
+    use super::*;
+
+    async fn make() -> HttpHarness {
+        HttpHarness::over(EngineHarness::postgres(|_| ()).await).await
+    }
+
+    ff_fabric_suite::fabric_suite!(make);
+}
+
 /// What the interface has no word for: a submission that waits for its end, in one call.
 mod submit_and_wait {
     use super::*;

@@ -9,6 +9,7 @@ use std::time::Duration as Span;
 use async_trait::async_trait;
 use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
+use ff_backend_postgres::PostgresBackend;
 use ff_backend_sqlite::{Durability, Options, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::caller::Caller;
@@ -17,6 +18,7 @@ use ff_core::partition::PartitionCounts;
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Duty, Engine, VirtualHost};
 use ff_fabric_suite::Harness;
+use ff_postgres_server::Database;
 use ff_valkey_server::Standalone;
 
 pub(crate) use self::luck::Luck;
@@ -88,6 +90,20 @@ impl EngineHarness {
         let store = Arc::new(ValkeyBackend::open(&options).await.unwrap());
         let clock = Arc::clone(&store);
         Self::over(store, move |by| clock.advance_clock(by), adjust)
+    }
+
+    /// Over a PostgreSQL database of its own.
+    pub(crate) async fn postgres(adjust: impl FnOnce(&mut Config)) -> Self {
+        let database = Database::fresh().await;
+        let options = ff_backend_postgres::Options {
+            may_lose_writes: true,
+            ..ff_backend_postgres::Options::new(database.url())
+        };
+        let store = Arc::new(PostgresBackend::open(&options).await.unwrap());
+        let clock = Arc::clone(&store);
+        let mut harness = Self::over(store, move |by| clock.advance_clock(by), adjust);
+        harness._keeps = Some(Box::new(database));
+        harness
     }
 
     /// Over any store whose clock `clock` moves.

@@ -1,0 +1,192 @@
+-- Parts of calls that change more than one table at a time.
+
+-- The store's time in Unix milliseconds: that of its clock, moved by whoever asks (only tests do), and never before what that one has
+-- seen already.
+CREATE FUNCTION store_now(caller caller) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT greatest(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + caller.clock_offset, caller.seen)
+$$;
+
+-- The timeline that is written to now. (What the last checkpoint knows is still the old one after a promotion.)
+CREATE FUNCTION current_timeline() RETURNS text LANGUAGE sql VOLATILE AS $$
+    SELECT left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)
+$$;
+
+-- How far the log reaches.
+CREATE FUNCTION log_position() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint
+$$;
+
+-- The generation of what is written now; none: this timeline was not met before, or its log is shorter than the caller has seen it, so
+-- that writes were lost.
+CREATE FUNCTION current_generation(caller caller) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT number FROM generation
+    WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND log_position() >= caller.reached
+$$;
+
+-- Moves executions in their queues, among what is due, and in the depths of their lanes.
+CREATE FUNCTION move_executions(
+    created execution_put[], replaced execution_put[], deleted execution_gone[], executions execution_before[]
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF replaced IS NOT NULL OR deleted IS NOT NULL THEN
+        DELETE FROM queued USING (
+            SELECT executions[put.at] AS before, put.score FROM unnest(replaced) AS put
+            UNION ALL
+            SELECT executions[gone.at], NULL FROM unnest(deleted) AS gone
+        ) AS change
+        WHERE (before).queue_id IS NOT NULL AND (before).score IS DISTINCT FROM change.score
+            AND queued.partition = (before).partition AND queued.queue_id = (before).queue_id
+            AND queued.score = (before).score AND queued.uuid = (before).uuid;
+        DELETE FROM due USING (
+            SELECT executions[put.at] AS before, put.due_at FROM unnest(replaced) AS put
+            UNION ALL
+            SELECT executions[gone.at], NULL FROM unnest(deleted) AS gone
+        ) AS change
+        WHERE (before).due_at IS NOT NULL AND (before).due_at IS DISTINCT FROM change.due_at
+            AND due.partition = (before).partition AND due.at = (before).due_at AND due.key = 'execution:' || (before).uuid;
+    END IF;
+    INSERT INTO queued (partition, queue_id, score, uuid)
+    SELECT partition, queue_id, score, uuid FROM unnest(created) WHERE queue_id IS NOT NULL
+    UNION ALL
+    SELECT put.partition, coalesce((executions[put.at]).queue_id, put.queue_id), put.score, put.uuid
+    FROM unnest(replaced) AS put
+    WHERE put.queue_id IS NOT NULL AND put.score IS DISTINCT FROM (executions[put.at]).score;
+    INSERT INTO due (partition, at, key)
+    SELECT partition, due_at, 'execution:' || uuid FROM unnest(created) WHERE due_at IS NOT NULL
+    UNION ALL
+    SELECT partition, due_at, 'execution:' || uuid FROM unnest(replaced) AS put
+    WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM (executions[put.at]).due_at;
+    INSERT INTO lane_depth (namespace, lane, state, count)
+    SELECT namespace, lane, state, sum(by) FROM (
+        SELECT namespace, lane, state, 1 AS by FROM unnest(created)
+        UNION ALL
+        SELECT namespace, lane, state, 1 FROM unnest(replaced) AS put WHERE put.state <> (executions[put.at]).state
+        UNION ALL
+        SELECT put.namespace, put.lane, (executions[put.at]).state, -1 FROM unnest(replaced) AS put
+        WHERE put.state <> (executions[put.at]).state
+        UNION ALL
+        SELECT (executions[gone.at]).namespace, (executions[gone.at]).lane, (executions[gone.at]).state, -1
+        FROM unnest(deleted) AS gone
+    ) AS change
+    GROUP BY namespace, lane, state HAVING sum(by) <> 0;
+    IF deleted IS NOT NULL THEN
+        DELETE FROM nudge USING unnest(deleted) AS gone
+        WHERE nudge.partition = gone.partition AND nudge.key = 'execution:' || gone.uuid;
+    END IF;
+END $$;
+
+-- Moves other records among what is due.
+CREATE FUNCTION move_records(
+    created record_put[], replaced record_put[], deleted record_gone[], records record_before[]
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF replaced IS NOT NULL OR deleted IS NOT NULL THEN
+        DELETE FROM due USING (
+            SELECT records[put.at] AS before, put.due_at FROM unnest(replaced) AS put
+            UNION ALL
+            SELECT records[gone.at], NULL FROM unnest(deleted) AS gone
+        ) AS change
+        WHERE (before).due_at IS NOT NULL AND (before).due_at IS DISTINCT FROM change.due_at
+            AND due.partition = (before).partition AND due.at = (before).due_at AND due.key = (before).key;
+    END IF;
+    INSERT INTO due (partition, at, key)
+    SELECT partition, due_at, key FROM unnest(created) WHERE due_at IS NOT NULL
+    UNION ALL
+    SELECT partition, due_at, key FROM unnest(replaced) AS put
+    WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM (records[put.at]).due_at;
+    IF deleted IS NOT NULL THEN
+        DELETE FROM nudge USING unnest(deleted) AS gone WHERE nudge.partition = gone.partition AND nudge.key = gone.key;
+    END IF;
+END $$;
+
+-- Adds lines to histories: of executions that are not written in the same call, and of flows.
+CREATE FUNCTION append_lines(added line_put[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE execution SET history = execution.history || more.lines, history_lines = execution.history_lines + more.count
+    FROM (
+        SELECT line.partition, line.key, count(*), string_agg(line.line || E'\n', '' ORDER BY line.ordinality) AS lines
+        FROM unnest(added) WITH ORDINALITY AS line
+        WHERE left(line.key, 10) = 'execution:' GROUP BY line.partition, line.key
+    ) AS more
+    WHERE execution.partition = more.partition AND execution.uuid = substr(more.key, 11)::uuid;
+    INSERT INTO history (partition, key, first, count, lines)
+    SELECT line.partition, line.key,
+        coalesce((SELECT history.first + history.count FROM history
+            WHERE history.partition = line.partition AND history.key = line.key ORDER BY history.first DESC LIMIT 1), 0),
+        count(*), string_agg(line.line || E'\n', '' ORDER BY line.ordinality)
+    FROM unnest(added) WITH ORDINALITY AS line
+    WHERE left(line.key, 10) <> 'execution:'
+    GROUP BY line.partition, line.key;
+    DELETE FROM history USING (
+        SELECT DISTINCT line.partition, line.key, last.first + last.count - 1000 AS oldest_shown
+        FROM unnest(added) AS line
+        CROSS JOIN LATERAL (
+            SELECT history.first, history.count FROM history
+            WHERE history.partition = line.partition AND history.key = line.key ORDER BY history.first DESC LIMIT 1) AS last
+        WHERE last.first + last.count > 1000
+    ) AS long
+    WHERE history.partition = long.partition AND history.key = long.key AND history.first + history.count <= long.oldest_shown;
+END $$;
+
+-- Deletes what is kept for executions beside their records.
+CREATE FUNCTION delete_remains(remains execution_gone[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM payload USING unnest(remains) AS gone
+    WHERE payload.partition = gone.partition AND payload.uuid = gone.uuid;
+    UPDATE execution SET history = '', history_first = history_first + history_lines, history_lines = 0
+    FROM unnest(remains) AS gone
+    WHERE execution.partition = gone.partition AND execution.uuid = gone.uuid AND history_lines > 0;
+    DELETE FROM history USING unnest(remains) AS gone
+    WHERE history.partition = gone.partition AND history.key = 'execution:' || gone.uuid;
+    DELETE FROM counter USING unnest(remains) AS gone
+    WHERE counter.partition = gone.partition AND counter.owner = 'execution:' || gone.uuid;
+    WITH hidden AS (
+        DELETE FROM stream USING unnest(remains) AS gone
+        WHERE stream.partition = gone.partition AND stream.uuid = gone.uuid
+        RETURNING stream.stream_id
+    )
+    INSERT INTO deleted_stream (stream_id) SELECT stream_id FROM hidden;
+END $$;
+
+-- Moves counters; what each increment left them at, as if the transactions had come one after the other.
+CREATE FUNCTION move_counters(increments increment[]) RETURNS bigint[] LANGUAGE sql AS $$
+    WITH moved AS (
+        INSERT INTO counter AS stands (partition, owner, name, value)
+        SELECT partition, owner, name, sum(by) FROM unnest(increments)
+        GROUP BY partition, owner, name ORDER BY partition, owner, name
+        ON CONFLICT (partition, owner, name) DO UPDATE SET value = stands.value + excluded.value
+        RETURNING partition, owner, name, value
+    ), running AS (
+        SELECT one.ordinality, one.partition, one.owner, one.name,
+            coalesce(sum(one.by) OVER (PARTITION BY one.partition, one.owner, one.name ORDER BY one.tx, one.ordinality
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), 0) AS later
+        FROM unnest(increments) WITH ORDINALITY AS one
+    )
+    SELECT array_agg((moved.value - running.later)::bigint ORDER BY running.ordinality)
+    FROM running JOIN moved USING (partition, owner, name)
+$$;
+
+-- Asks for records to be looked at; a later nudge has another stamp, and the first one's age. Some are asked for only where a
+-- counter stands at zero after their transaction.
+CREATE FUNCTION put_nudges(nudges nudge_put[], increments increment[], now bigint) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO nudge (partition, key, stamp, at)
+    SELECT DISTINCT ON (partition, key) partition, key, stamp, now
+    FROM unnest(nudges) AS asked
+    WHERE asked.zero_owner IS NULL OR 0 = coalesce((
+            SELECT value FROM counter
+            WHERE counter.partition = asked.partition AND counter.owner = asked.zero_owner AND counter.name = asked.zero_name), 0)
+        - coalesce((
+            SELECT sum(later.by) FROM unnest(increments) AS later
+            WHERE later.tx > asked.tx AND later.partition = asked.partition AND later.owner = asked.zero_owner
+                AND later.name = asked.zero_name), 0)
+    ORDER BY partition, key, tx DESC
+    ON CONFLICT (partition, key) DO UPDATE SET stamp = excluded.stamp
+$$;
+
+-- Tells the feeds of partitions what happened.
+CREATE FUNCTION tell(lines told[], now bigint, caller caller) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO feed (segment, partition, xid, number, generation, written_at, key, namespace, lane, kind, flow_id, line)
+    SELECT (now / 3600000) % 32, partition, pg_current_xact_id()::text::bigint, ordinality, here.generation, now, key, namespace,
+        lane, kind, flow_id, line
+    FROM (SELECT (coalesce(current_generation(caller), 0) >> 32)::integer AS generation) AS here, unnest(lines) WITH ORDINALITY
+$$;

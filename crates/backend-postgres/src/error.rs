@@ -1,0 +1,128 @@
+//! What went wrong, and what that means for the call.
+
+use ff_backend::Error;
+use ff_core::partition::CountsMismatch;
+use tokio_postgres::error::SqlState;
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The address cannot be used.
+    #[error("this is no PostgreSQL address: {0}")]
+    Address(String),
+    /// Nothing answered in time.
+    #[error("PostgreSQL does not answer: {0}")]
+    Unreachable(String),
+    /// The server does not accept the user, or there is no such database.
+    #[error("PostgreSQL refuses the connection: {0}")]
+    Refused(String),
+    /// The server is too old.
+    #[error("PostgreSQL {found} is too old: {needed} or newer is needed")]
+    Version {
+        /// What was found.
+        found: String,
+        /// The oldest that works.
+        needed: u32,
+    },
+    /// The server only follows another one.
+    #[error("the server is a standby, which takes no writes: name the primary, or all servers of the group")]
+    Standby,
+    /// What was acknowledged may be lost when the machine fails.
+    #[error(
+        "{0}: acknowledged work may be lost when the server's machine fails; change it, or allow it in the options"
+    )]
+    LosesWrites(String),
+    /// The user may not do what is needed.
+    #[error(
+        "the database user lacks rights: {0}; grant CREATE on the database and on its schema, or run `ff migrate` as its owner"
+    )]
+    Rights(String),
+    /// The schema was made by a newer release.
+    #[error("the schema has version {found}, this program knows {known}: upgrade it, or use another database")]
+    Newer {
+        /// What was found.
+        found: usize,
+        /// What this program knows.
+        known: usize,
+    },
+    /// The schema is not the one that was made.
+    #[error(
+        "migration {0} in the database is not the one of this program: it is another product's, or was changed by hand"
+    )]
+    Diverged(usize),
+    /// The store was created with other partition counts.
+    #[error(transparent)]
+    Counts(#[from] CountsMismatch),
+    /// The store answered something it should not.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// What an error says about the statement that met it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Others were in its way and nothing was done: trying again at once will do.
+    Again,
+    /// It was not run, or came to nothing; trying again soon may help.
+    NotRun,
+    /// It may have been run.
+    Unknown,
+    /// It was refused, and will be: a right or a mistake.
+    Broken,
+}
+
+/// What became of a statement that ended with `error`.
+pub(crate) fn fate(error: &tokio_postgres::Error) -> Fate {
+    let Some(state) = error.code() else {
+        return if error.is_closed() || error.to_string().contains("error communicating") {
+            Fate::Unknown
+        } else {
+            Fate::Broken
+        };
+    };
+    if [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::UNIQUE_VIOLATION,
+    ]
+    .contains(state)
+    {
+        return Fate::Again;
+    }
+    match &state.code()[..2] {
+        // Whatever ends a connection may have come after the commit.
+        "08" | "57" => Fate::Unknown,
+        // Not enough of something; read only, as a standby is; in a transaction that was given up.
+        "53" | "55" | "25" => Fate::NotRun,
+        _ => Fate::Broken,
+    }
+}
+
+/// A statement that reads did nothing, whatever happened.
+pub(crate) fn as_error(error: &tokio_postgres::Error, writes: bool) -> Error {
+    let why = describe(error);
+    match fate(error) {
+        Fate::Unknown if writes => Error::Unknown(why),
+        Fate::Unknown | Fate::Again | Fate::NotRun => Error::Unavailable(why),
+        Fate::Broken => Error::Corrupt(why),
+    }
+}
+
+/// The message of the server, which the client's own words leave out.
+pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => match error.where_() {
+            Some(place) => format!("{} ({}) in {place}", error.message(), error.code().code()),
+            None => format!("{} ({})", error.message(), error.code().code()),
+        },
+        None => {
+            let source = std::error::Error::source(error).map(|source| format!(": {source}"));
+            format!("{error}{}", source.unwrap_or_default())
+        }
+    }
+}
+
+/// The store holds, or answered, something it should not.
+pub(crate) fn corrupt(what: impl std::fmt::Display) -> Error {
+    Error::Corrupt(what.to_string())
+}

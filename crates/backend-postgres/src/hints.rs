@@ -1,0 +1,219 @@
+//! Wake-ups: to this process at once, to others gathered and after the commit, never inside one.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use ff_backend::Result;
+use ff_backend::codec::key::execution_id;
+use ff_backend::hint::Hint;
+use ff_core::name::{LaneId, Namespace};
+use ff_core::time::Timestamp;
+use futures::StreamExt as _;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+use tokio_postgres::{AsyncMessage, Client, Connection};
+
+use crate::call::call;
+use crate::error::corrupt;
+use crate::open::Address;
+use crate::shared::{Shared, partition};
+
+/// What hints are told on.
+const CHANNEL: &str = "flowfabric";
+/// Pause before another try to listen.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long hints are gathered for others.
+const GATHERED_FOR: Duration = Duration::from_millis(2);
+/// Bytes of one message: PostgreSQL takes less than 8,000.
+const MESSAGE_MAX: usize = 7_500;
+
+/// Wakes up whoever listens, here and in other processes.
+pub(crate) fn tell(shared: &Shared, hints: Vec<Hint>) {
+    if hints.is_empty() {
+        return;
+    }
+    let mut board = shared.hints();
+    for hint in hints {
+        if let Some(line) = line_of(&hint) {
+            // The task that tells others ends with the store.
+            let _ = shared.told.send(line);
+        }
+        board.note(hint);
+    }
+    board.send();
+}
+
+/// Tells other processes what this one has noted, each thing once.
+pub(crate) async fn tell_others(shared: Weak<Shared>, mut to_tell: mpsc::UnboundedReceiver<String>) {
+    while let Some(first) = to_tell.recv().await {
+        sleep(GATHERED_FOR).await;
+        let mut lines = BTreeSet::from([first]);
+        while let Ok(line) = to_tell.try_recv() {
+            lines.insert(line);
+        }
+        let Some(shared) = shared.upgrade() else { return };
+        let told = shared
+            .connections
+            .rows(call!(reading tell_others(messages: &messages(&lines))))
+            .await;
+        if let Err(error) = told {
+            tracing::debug!(%error, "other processes were not woken up; their sweeps find it");
+        }
+    }
+}
+
+/// Lines in as few messages as hold them.
+fn messages(lines: &BTreeSet<String>) -> Vec<String> {
+    let mut messages = vec![String::new()];
+    for line in lines {
+        if messages
+            .last()
+            .is_some_and(|last| last.len() + line.len() >= MESSAGE_MAX)
+        {
+            messages.push(String::new());
+        }
+        if let Some(last) = messages.last_mut() {
+            last.push_str(line);
+            last.push('\n');
+        }
+    }
+    messages
+}
+
+/// A connection that notifications come in on.
+pub(crate) struct Listener {
+    messages: UnboundedReceiver<String>,
+    /// Closed when this is dropped.
+    _client: Client,
+}
+
+impl Listener {
+    /// Begins to listen on a new connection.
+    pub(crate) async fn start<S, T>(
+        client: Client,
+        mut connection: Connection<S, T>,
+    ) -> std::result::Result<Self, tokio_postgres::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (sender, messages) = unbounded();
+        tokio::spawn(async move {
+            let mut incoming = futures::stream::poll_fn(move |context| connection.poll_message(context));
+            while let Some(Ok(message)) = incoming.next().await {
+                if let AsyncMessage::Notification(told) = message
+                    && sender.unbounded_send(told.payload().to_owned()).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        client.batch_execute(&format!("LISTEN {CHANNEL}")).await?;
+        Ok(Self {
+            messages,
+            _client: client,
+        })
+    }
+}
+
+/// Listens for as long as the store is open; tells when hints may have been missed.
+pub(crate) async fn listen(shared: Weak<Shared>, address: Address, mut listener: Listener) {
+    loop {
+        while let Some(text) = listener.messages.next().await {
+            let Some(shared) = shared.upgrade() else { return };
+            shared.hear_all(&text);
+        }
+        listener = loop {
+            if shared.strong_count() == 0 {
+                return;
+            }
+            match address.listener().await {
+                Ok(listener) => break listener,
+                Err(error) => tracing::debug!(%error, "no hints from the store yet"),
+            }
+            sleep(PAUSE).await;
+        };
+        let Some(shared) = shared.upgrade() else { return };
+        shared.filled_queues().doubt();
+        let mut board = shared.hints();
+        board.note(Hint::Missed);
+        board.send();
+    }
+}
+
+impl Shared {
+    /// Takes over what another process has told. What this one has told itself comes back too, and is told once more: that costs a look.
+    fn hear_all(self: &Arc<Self>, text: &str) {
+        let mut board = self.hints();
+        for line in text.lines() {
+            match read_line(line) {
+                Ok(hint) => {
+                    if let Hint::Eligible { .. } = hint {
+                        self.filled_queues().doubt();
+                    }
+                    board.note(hint);
+                }
+                Err(error) => tracing::warn!(%error, "a hint cannot be read; sweeps find what it was about"),
+            }
+        }
+        board.send();
+    }
+}
+
+/// A hint for other processes: a letter for its kind, and what it is about.
+fn line_of(hint: &Hint) -> Option<String> {
+    Some(match hint {
+        Hint::Eligible {
+            partition,
+            namespace,
+            lane,
+        } => format!("e {} {namespace} {lane}", partition.index),
+        Hint::Due { partition, at } => format!("d {partition} {}", at.as_millis()),
+        Hint::Stream {
+            execution_id,
+            attempt_index,
+        } => {
+            format!(
+                "s {} {} {attempt_index}",
+                execution_id.partition().index,
+                execution_id.uuid()
+            )
+        }
+        Hint::Feed { partition } => format!("f {}", partition.index),
+        Hint::Cause(cause) => format!("c {cause}"),
+        Hint::Setting(key) => format!("k {key}"),
+        Hint::Missed => return None,
+    })
+}
+
+fn read_line(line: &str) -> Result<Hint> {
+    let unknown = || corrupt(format!("hint {line:?}"));
+    let (kind, about) = line.split_once(' ').ok_or_else(unknown)?;
+    let flow = |number: &str| number.parse().map(partition).map_err(corrupt);
+    let mut parts = about.splitn(3, ' ');
+    let mut next = || parts.next().ok_or_else(unknown);
+    Ok(match kind {
+        "k" => Hint::Setting(about.to_owned()),
+        "c" => Hint::Cause(about.parse().map_err(corrupt)?),
+        "f" => Hint::Feed {
+            partition: flow(about)?,
+        },
+        "e" => Hint::Eligible {
+            partition: flow(next()?)?,
+            namespace: Namespace::parse(next()?).map_err(corrupt)?,
+            lane: LaneId::parse(next()?).map_err(corrupt)?,
+        },
+        "d" => Hint::Due {
+            partition: next()?.parse().map_err(corrupt)?,
+            at: Timestamp::from_millis(next()?.parse().map_err(corrupt)?),
+        },
+        "s" => Hint::Stream {
+            execution_id: execution_id(flow(next()?)?, next()?)?,
+            attempt_index: next()?.parse().map_err(corrupt)?,
+        },
+        _ => return Err(unknown()),
+    })
+}

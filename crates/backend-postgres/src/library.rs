@@ -1,0 +1,49 @@
+//! The library of functions: a schema of its own, named after a digest of the text, so that two versions live side by side while a new
+//! one is rolled out.
+
+use std::sync::LazyLock;
+
+use sha2::{Digest as _, Sha256};
+
+/// The files in the order they build on each other.
+const FILES: &[&str] = &[
+    include_str!("../library/types.sql"),
+    include_str!("../library/parts.sql"),
+    include_str!("../library/commit.sql"),
+    include_str!("../library/stamp.sql"),
+    include_str!("../library/reserve.sql"),
+    include_str!("../library/load.sql"),
+    include_str!("../library/append.sql"),
+    include_str!("../library/settings.sql"),
+    include_str!("../library/read.sql"),
+    include_str!("../library/list.sql"),
+    include_str!("../library/feed.sql"),
+    include_str!("../library/ledger.sql"),
+    include_str!("../library/tidy.sql"),
+];
+
+/// What the names of all versions begin with.
+const NAME_PREFIX: &str = "flowfabric_";
+
+/// The library of this release.
+pub(crate) static LIBRARY: LazyLock<Library> = LazyLock::new(|| Library::compose(FILES));
+
+/// A composed library.
+pub(crate) struct Library {
+    /// The schema it lives in.
+    pub(crate) schema: String,
+    /// The whole text.
+    pub(crate) text: String,
+}
+
+impl Library {
+    fn compose(files: &[&str]) -> Self {
+        let text = files.concat();
+        let digest = Sha256::digest(&text);
+        let digest: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Self {
+            schema: format!("{NAME_PREFIX}{digest}"),
+            text,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! All records of a partition with what is kept for them.
+
+use ff_backend::codec::cursor::Cut;
+use ff_backend::codec::{key, record, score};
+use ff_backend::query::{AuditRow, Rows};
+use ff_core::machine::index::{Entry, entries};
+use ff_core::machine::placement::{QueueKey, Score, queue_key};
+use ff_core::partition::{Family, Partition};
+use ff_core::record::Record;
+use postgres_types::FromSql;
+
+use super::{Found, one_more};
+use crate::call::call;
+use crate::error::corrupt;
+use crate::rows::EntryPut;
+use crate::shared::{Shared, moment, number};
+
+/// A record with what is kept for it.
+#[derive(Debug, FromSql)]
+#[postgres(name = "audited")]
+struct Audited {
+    key: String,
+    body: String,
+    claim: String,
+    due_at: Option<i64>,
+    queue_id: Option<i64>,
+    score: Option<i64>,
+}
+
+impl Shared {
+    pub(super) async fn list_audit(&self, own: Partition, cut: &Cut) -> Found {
+        if own.family != Family::Flow {
+            return Ok((self.ping().await?, Rows::Audit(Vec::new()), None));
+        }
+        let after = cut.after::<String>()?.unwrap_or_default();
+        let caller = self.caller();
+        let row = self
+            .connections
+            .row(call!(reading audit(
+            caller: &caller, own_partition: &number(own), after: &after, at_most: &one_more(cut))))
+            .await?;
+        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
+        let found: Vec<Audited> = row.try_get("answer").map_err(corrupt)?;
+        let (shown, next) = cut.first(found, |row| row.key.clone());
+        let mut rows = Vec::new();
+        for audited in shown {
+            match self.audit_row(own, &audited).await {
+                Ok(row) => rows.push(row),
+                Err(ff_backend::Error::Corrupt(error)) => {
+                    tracing::error!(%error, key = audited.key, "a record cannot be read and is left out of an audit");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.find_missing(own, &mut rows).await?;
+        Ok((now, Rows::Audit(rows), next))
+    }
+
+    async fn audit_row(&self, own: Partition, audited: &Audited) -> ff_backend::Result<AuditRow> {
+        let key = key::record_key(own, &audited.key)?;
+        let record = record::read_with_claim(&key, &audited.body, &audited.claim)?;
+        Ok(AuditRow {
+            queue: self.queue_in(&record, audited).await?,
+            due_at: audited.due_at.map(moment),
+            missing: Vec::new(),
+            record,
+        })
+    }
+
+    /// The queue an execution is in. It may stand in one without budgets that many budget sets share.
+    async fn queue_in(&self, record: &Record, audited: &Audited) -> ff_backend::Result<Option<(QueueKey, Score)>> {
+        let (Record::Execution(execution), Some(queue_id), Some(place)) = (record, audited.queue_id, audited.score)
+        else {
+            return Ok(None);
+        };
+        let mut keys = self.queue_keys([queue_id].into()).await?;
+        let unknown = || corrupt(format!("queue {queue_id} is not known"));
+        let mut queue = keys.remove(&queue_id).ok_or_else(unknown)?;
+        if queue.signature.budgets.is_empty() {
+            queue.signature.budgets = queue_key(execution).signature.budgets;
+        }
+        Ok(Some((queue, score::score(place, execution.id)?)))
+    }
+
+    /// Notes the lists that records should stand in and do not.
+    async fn find_missing(&self, own: Partition, rows: &mut [AuditRow]) -> ff_backend::Result<()> {
+        let wanted: Vec<(usize, Entry)> = rows
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, row)| entries(&row.record).into_iter().map(move |entry| (nth, entry)))
+            .collect();
+        let asked: Vec<EntryPut> = wanted
+            .iter()
+            .map(|(nth, entry)| EntryPut {
+                name: entry.index.to_string(),
+                sort: entry.order.as_str().to_owned(),
+                partition: number(own),
+                key: key::name(&rows[*nth].record.key()),
+            })
+            .collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let row = self
+            .connections
+            .row(call!(reading missing_entries(wanted: &asked)))
+            .await?;
+        let missing: Vec<i32> = row.try_get(0).map_err(corrupt)?;
+        for place in missing {
+            let at = usize::try_from(place - 1).map_err(corrupt)?;
+            let (nth, entry) = wanted.get(at).ok_or_else(|| corrupt("an answer to nothing"))?;
+            rows[*nth].missing.push(entry.clone());
+        }
+        Ok(())
+    }
+}

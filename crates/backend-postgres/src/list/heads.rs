@@ -1,0 +1,81 @@
+//! Lists that are not empty, by partition and name.
+
+use ff_backend::codec::cursor::Cut;
+use ff_backend::codec::{key, score};
+use ff_backend::query::{Head, HeadsOf, Rows};
+use ff_core::machine::index::{Index, Order};
+use ff_core::partition::Partition;
+use postgres_types::FromSql;
+
+use super::{Found, flow_numbers, one_more};
+use crate::call::call;
+use crate::error::corrupt;
+use crate::shared::{Shared, number, partition};
+
+/// The place of a list among all: its partition and its name.
+type Place = (Partition, String);
+
+/// The first entry of a list in one partition.
+#[derive(Debug, FromSql)]
+#[postgres(name = "entry_head")]
+struct EntryHead {
+    partition: i16,
+    name: String,
+    sort: String,
+}
+
+impl Shared {
+    pub(super) async fn list_heads(&self, of: HeadsOf, partitions: &[Partition], cut: &Cut) -> Found {
+        let after = cut.after::<Place>()?;
+        let mut partitions = flow_numbers(partitions);
+        partitions.retain(|own| after.as_ref().is_none_or(|(last, _)| *own >= number(*last)));
+        let heads = match of {
+            HeadsOf::Queues => self.heads_of_queues(&partitions, after.as_ref()).await?,
+            HeadsOf::Blocked => self.heads_of_blocked(&partitions, after.as_ref(), cut).await?,
+        };
+        let (heads, next) = cut.first(heads, |head| (head.partition, head.index.to_string()));
+        Ok((self.ping().await?, Rows::Heads(heads), next))
+    }
+
+    async fn heads_of_queues(&self, partitions: &[i16], after: Option<&Place>) -> ff_backend::Result<Vec<Head>> {
+        let mut heads = Vec::new();
+        for (queue, found) in self.queue_heads(partitions).await? {
+            let partition = partition(found.partition);
+            let id = key::execution_id(partition, &found.uuid.to_string())?;
+            let (index, first) = (Index::Queue(queue), Order::best(&score::score(found.score, id)?));
+            heads.push(Head {
+                partition,
+                index,
+                first,
+            });
+        }
+        heads.retain(|head| after.is_none_or(|after| (head.partition, head.index.to_string()) > *after));
+        heads.sort_by_cached_key(|head| (head.partition, head.index.to_string()));
+        Ok(heads)
+    }
+
+    async fn heads_of_blocked(
+        &self,
+        partitions: &[i16],
+        after: Option<&Place>,
+        cut: &Cut,
+    ) -> ff_backend::Result<Vec<Head>> {
+        let (after_partition, after_name) = after.map_or((-1, ""), |(last, name)| (number(*last), name.as_str()));
+        let row = self
+            .connections
+            .row(call!(reading blocked_heads(
+            partitions: &partitions, after_partition: &after_partition, after_name: &after_name, at_most: &one_more(cut))))
+            .await?;
+        let found: Vec<EntryHead> = row.try_get(0).map_err(corrupt)?;
+        let head = |found: EntryHead| {
+            let unknown = || corrupt(format!("list {:?} with {:?}", found.name, found.sort));
+            let account = found.name.strip_prefix("blocked:").ok_or_else(unknown)?;
+            Ok(Head {
+                partition: partition(found.partition),
+                index: Index::Blocked(account.parse().map_err(corrupt)?),
+                first: Order::parse(&found.sort).ok_or_else(unknown)?,
+            })
+        };
+        found.into_iter().map(head).collect()
+    }
+}

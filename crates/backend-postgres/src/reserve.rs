@@ -1,0 +1,241 @@
+//! Handing out: the best of the queues that are known to have work, stamped in the store and worked out by the rules.
+
+use std::time::Duration;
+
+use ff_backend::Result;
+use ff_backend::codec::claim::{Claim, claimant_text};
+use ff_backend::codec::state;
+use ff_backend::hint::Hint;
+use ff_backend::reserve::{Reservation, Reserve, Task};
+use ff_core::limits::{RESERVE_BYTES_MAX, UNCONFIRMED_LEASE_TTL_MAX};
+use ff_core::machine::claim::{Claimant, HandOut, gate_passes};
+use ff_core::payload::Payload;
+use ff_core::record::{Actor, Execution, Gate, stored};
+use ff_core::time::Timestamp;
+use tokio::time::sleep;
+
+use crate::call::call;
+use crate::error::corrupt;
+use crate::hints;
+use crate::load::payload;
+use crate::queues::lane_name;
+use crate::rows::{ClaimantRow, QueueSource, SourceHead, TaskRow, some};
+use crate::shared::{Shared, duration, moment, number, partition, version};
+
+/// Tasks that are asked for in one call.
+const CALL_TASKS: usize = 64;
+/// How often somebody who wants more looks again at what others were changing, and the pause before each look.
+const LOOKS_MAX: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What was taken so far, and for whom more is wanted.
+#[derive(Default)]
+struct Hand {
+    tasks: Vec<Task>,
+    claimants: Vec<Claimant>,
+    now: Option<Timestamp>,
+    bytes: usize,
+    /// No more bytes may be handed out.
+    is_full: bool,
+    any_unreadable: bool,
+    /// Every partition was looked at.
+    has_swept: bool,
+    /// Calls in a row that brought nothing although something is there: somebody else is changing it.
+    in_vain: u32,
+}
+
+/// The queues of one call, with the lanes they belong to.
+struct Sources {
+    rows: Vec<QueueSource>,
+    lanes: Vec<String>,
+}
+
+impl Shared {
+    /// Hands out the best eligible executions that a worker can run, as far as this process knows of them.
+    pub(crate) async fn reserve(&self, mut ask: Reserve) -> Result<Reservation> {
+        let mut hand = Hand {
+            claimants: std::mem::take(&mut ask.claimants),
+            ..Hand::default()
+        };
+        while !hand.claimants.is_empty() && !hand.is_full {
+            let sources = self.sources(&ask, hand.claimants.len().min(CALL_TASKS));
+            if sources.rows.is_empty() {
+                if hand.has_swept || !hand.tasks.is_empty() || !self.look_for_queues().await? {
+                    break;
+                }
+                hand.has_swept = true;
+                continue;
+            }
+            match self.take(&ask, &sources, &mut hand).await {
+                Ok(true) => hand.in_vain = 0,
+                Ok(false) if hand.in_vain < LOOKS_MAX => {
+                    hand.in_vain += 1;
+                    sleep(PAUSE * hand.in_vain).await;
+                }
+                Ok(false) => break,
+                // What was taken is handed out, whatever happened then.
+                Err(_) if !hand.tasks.is_empty() => {
+                    hand.is_full = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let now = match hand.now {
+            Some(now) => now,
+            None => self.ping().await?,
+        };
+        Ok(Reservation {
+            now,
+            cut: hand.is_full || hand.any_unreadable || hand.in_vain >= LOOKS_MAX,
+            tasks: hand.tasks,
+        })
+    }
+
+    /// The queues to look into now. A lane comes after another one only if that one has no queue that is left out.
+    fn sources(&self, ask: &Reserve, wanted: usize) -> Sources {
+        let mut filled = self.filled_queues();
+        let mut sources = Sources {
+            rows: Vec::new(),
+            lanes: Vec::new(),
+        };
+        for (at, lane) in (0..).zip(&ask.lanes) {
+            let name = lane_name(&ask.namespace, lane);
+            let (of_lane, left_out) = filled.sources(&name, wanted, |_, signature| ask.can_run(signature));
+            sources.rows.extend(of_lane.iter().filter_map(|source| {
+                Some(QueueSource {
+                    lane: at,
+                    partition: number(source.partition),
+                    queue_id: source.name.parse().ok()?,
+                    bound: source.bound.map(as_score),
+                })
+            }));
+            sources.lanes.push(name);
+            if left_out.is_some() {
+                break;
+            }
+        }
+        sources
+    }
+
+    /// Takes what some queues have; whether that is worth another look: something was taken, or nothing is left there.
+    async fn take(&self, ask: &Reserve, sources: &Sources, hand: &mut Hand) -> Result<bool> {
+        let wanted = hand.claimants.len().min(CALL_TASKS);
+        let claimants: Vec<ClaimantRow> = hand.claimants[..wanted].iter().map(claimant_row).collect();
+        let passing = state::GATES.iter().filter(|state| gate_passes(Some(**state)));
+        let passing: Vec<&str> = passing.map(|state| state::gate_word(*state)).collect();
+        let (caller, look) = (self.caller(), self.next_look());
+        let bytes_max = i64::try_from(RESERVE_BYTES_MAX.saturating_sub(hand.bytes)).unwrap_or(i64::MAX);
+        let row = self
+            .connections
+            .row(call!(writing reserve(
+                caller: &caller,
+                own_tag: &ask.tag.0.cast_signed(),
+                may_lease: &(ask.mode == HandOut::Lease),
+                bytes_max: &bytes_max,
+                is_first: &hand.tasks.is_empty(),
+                passing: &passing,
+                claimants: &some(&claimants),
+                sources: &some(&sources.rows),
+            )))
+            .await?;
+        let column = |error: tokio_postgres::Error| corrupt(error);
+        hand.now = Some(self.was_told(row.try_get("now").map_err(column)?));
+        hand.is_full = row.try_get("is_full").map_err(column)?;
+        let tasks: Option<Vec<TaskRow>> = row.try_get("tasks").map_err(column)?;
+        let heads: Vec<SourceHead> = row.try_get("heads").map_err(column)?;
+        let is_left = self.settle(sources, &heads, look);
+        let tasks = tasks.unwrap_or_default();
+        let (count, mut told) = (tasks.len(), Vec::new());
+        for (row, claimant) in tasks.into_iter().zip(hand.claimants.drain(..count)) {
+            told.extend(hints_of(&row));
+            let grant_id = claimant.grant_id;
+            match task(row, claimant, ask) {
+                Ok(task) => {
+                    hand.bytes += task.input.len();
+                    hand.tasks.push(task);
+                }
+                // It is out of its queue, and is due when the lease ends that was stamped on it: the pump finds it then.
+                Err(error) => {
+                    hand.any_unreadable = true;
+                    tracing::error!(%error, %grant_id, "an execution cannot be read and is set aside");
+                }
+            }
+        }
+        hints::tell(self, told);
+        Ok(count > 0 || !is_left || hand.is_full)
+    }
+
+    /// Takes over what was seen of the queues; whether anything is left that the call could have taken.
+    fn settle(&self, sources: &Sources, heads: &[SourceHead], look: u64) -> bool {
+        let mut is_left = false;
+        for (head, source) in heads.iter().zip(&sources.rows) {
+            let Some(lane) = usize::try_from(head.lane).ok().and_then(|lane| sources.lanes.get(lane)) else {
+                continue;
+            };
+            let place = (partition(head.partition), head.queue_id.to_string());
+            self.settle_queue(lane, &place, head.score, look);
+            is_left |= head
+                .score
+                .is_some_and(|score| source.bound.is_none_or(|bound| score < bound));
+        }
+        is_left
+    }
+}
+
+/// What is worth a look once something was handed out.
+fn hints_of(row: &TaskRow) -> impl Iterator<Item = Hint> {
+    let (partition, at) = (partition(row.partition), moment(row.due_at));
+    let told = row.is_lease.then_some(Hint::Feed { partition });
+    [Hint::Due { partition, at }].into_iter().chain(told)
+}
+
+fn claimant_row(claimant: &Claimant) -> ClaimantRow {
+    ClaimantRow {
+        claim: claimant_text(claimant),
+        lease_ms: duration(claimant.lease_ttl.min(UNCONFIRMED_LEASE_TTL_MAX)),
+        grant_ms: duration(claimant.grant_ttl),
+        actor: serde_json::to_string(&Actor::Worker(claimant.instance.clone())).expect("an actor is a document"),
+        worker: claimant.worker.to_string(),
+        lease_id: claimant.lease_id.expose(),
+        attempt_id: claimant.attempt_id.uuid(),
+    }
+}
+
+/// What the rules make of an execution that the store has stamped.
+fn task(row: TaskRow, claimant: Claimant, ask: &Reserve) -> Result<Task> {
+    let execution: Execution = stored::read(&row.body).map_err(corrupt)?;
+    let gate = row.gate.as_deref().map(state::gate).transpose()?;
+    let claim = Claim {
+        at: moment(row.at),
+        mode: if row.is_lease { HandOut::Lease } else { HandOut::Grant },
+        gate,
+        claimant: claimant.clone(),
+    };
+    let gate = match (gate, row.gate_version.zip(row.gate_tag), execution.definition.flow) {
+        (Some(state), Some((counter, tag)), Some(flow_id)) => Some((Gate { flow_id, state }, version(counter, tag))),
+        _ => None,
+    };
+    let reserved = claim.reserved(&execution);
+    Ok(Task {
+        execution: reserved.execution,
+        version: version(row.version, row.tag).next(ask.tag),
+        queued_since: execution.updated_at,
+        handed_out: reserved.handed_out,
+        claimant,
+        input: match (row.input, row.content_type) {
+            (Some(bytes), Some(content_type)) => payload(bytes, &content_type)?,
+            _ => Payload::default(),
+        },
+        gate,
+    })
+}
+
+/// A score that the picture of the queues keeps as a double.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "every score is a whole number below 2^53"
+)]
+fn as_score(head: f64) -> i64 {
+    head as i64
+}

@@ -1,0 +1,50 @@
+//! The whole conformance suite, each case on a database of its own.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ff_backend::Backend;
+use ff_backend::conformance::Harness;
+use ff_backend_postgres::{Options, PostgresBackend};
+use ff_core::partition::PartitionCounts;
+use ff_core::time::Duration;
+use ff_postgres_server::Database;
+
+/// A store with the database it is in.
+struct PostgresHarness {
+    store: Arc<PostgresBackend>,
+    _database: Database,
+}
+
+#[async_trait]
+impl Harness for PostgresHarness {
+    fn backend(&self) -> Arc<dyn Backend> {
+        self.store.clone()
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.store.advance_clock(by);
+    }
+
+    fn counts(&self) -> PartitionCounts {
+        PartitionCounts::default()
+    }
+
+    fn orders_across_partitions(&self) -> bool {
+        false
+    }
+}
+
+async fn make() -> PostgresHarness {
+    let database = Database::fresh().await;
+    let options = Options {
+        may_lose_writes: true,
+        ..Options::new(database.url())
+    };
+    PostgresHarness {
+        store: Arc::new(PostgresBackend::open(&options).await.unwrap()),
+        _database: database,
+    }
+}
+
+ff_backend::conformance_suite!(make);
