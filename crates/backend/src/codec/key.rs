@@ -3,7 +3,7 @@
 use ff_core::id::ExecutionId;
 use ff_core::name::Namespace;
 use ff_core::partition::Partition;
-use ff_core::record::{HistorySubject, IdempotencyScope, RecordKey};
+use ff_core::record::{BlobKey, HistorySubject, IdempotencyScope, RecordKey};
 use uuid::Uuid;
 
 use super::{Result, Unreadable};
@@ -81,6 +81,16 @@ pub fn execution_id(partition: Partition, uuid: &str) -> Result<ExecutionId> {
     Ok(ExecutionId::new(partition.index, uuid))
 }
 
+/// What a blob is told apart by from the others of its execution.
+pub fn blob(blob: BlobKey) -> String {
+    match blob {
+        BlobKey::Input(_) => "input".to_owned(),
+        BlobKey::Result(_) => "result".to_owned(),
+        BlobKey::Signal(_, signal_id) => format!("signal:{signal_id}"),
+        BlobKey::Step(_, seq) => format!("step:{seq}"),
+    }
+}
+
 /// The name of the record a history is kept on.
 pub fn subject(subject: HistorySubject) -> String {
     name(&subject_key(subject))
@@ -155,6 +165,14 @@ mod tests {
         ] {
             assert!(record_key(Partition::flow(3), name).is_err(), "{name:?}");
         }
+    }
+
+    #[test]
+    fn blobs_of_an_execution_have_names_of_their_own() {
+        let (uuid, id) = (Uuid::from_u128(9), ExecutionId::new(3, Uuid::from_u128(7)));
+        let signal = BlobKey::Signal(id, SignalId::from_uuid(uuid));
+        let names = [BlobKey::Input(id), BlobKey::Result(id), signal, BlobKey::Step(id, 4)].map(blob);
+        assert_eq!(names, ["input", "result", &format!("signal:{uuid}"), "step:4"]);
     }
 
     #[test]

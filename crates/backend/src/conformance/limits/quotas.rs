@@ -312,6 +312,26 @@ pub(in crate::conformance) async fn a_deleted_policy_limits_nothing(store: &Stor
     }
 }
 
+/// A lease that was lost gives nothing back: whoever checks the slots of policies must meet this one.
+pub(in crate::conformance) async fn a_deleted_policy_is_due_until_all_slots_are_back(store: &Store<'_>) {
+    let id = policy(store, None, Some(2)).await;
+    let partition = store.counts().of_quota(id);
+    let holder = ask(store, store.id(), 0);
+    admit(store, id, holder).await;
+    accepted(store, QuotaCall::Delete(id)).await;
+    for _ in 0..3 {
+        assert_eq!(store.due_in(&[partition], 10).await.items.len(), 1);
+        assert_eq!(accepted(store, QuotaCall::Advance(id)).await, QuotaAnswer::Work(None));
+        let page = store.due_in(&[partition], 10).await;
+        assert!(page.items.is_empty() && page.next.is_some());
+        store.advance(Duration::from_secs(60)).await;
+    }
+    release(store, id, holder.grant_id).await;
+    accepted(store, QuotaCall::Advance(id)).await;
+    let page = store.due_in(&[partition], 10).await;
+    assert_eq!((page.items, page.next), (vec![], None));
+}
+
 pub(in crate::conformance) async fn a_limit_of_nothing_admits_nobody(store: &Store<'_>) {
     let id = policy(store, Some(0), Some(0)).await;
     assert!(matches!(

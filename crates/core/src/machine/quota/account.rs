@@ -10,10 +10,12 @@ use crate::ledger::{
 use crate::machine::admission::{Headroom, Release};
 use crate::record::stored;
 use crate::record::{BlockedIn, Promise, QuotaPolicy};
-use crate::time::{Duration, Timestamp};
+use crate::time::{Duration, Timestamp, earliest};
 
 /// When a caller that found no slot may try again. Nobody knows when one is freed; this only keeps callers from spinning.
 pub const CAP_RETRY_AFTER: Duration = Duration::from_secs(1);
+/// How often a deleted policy that has lent slots is looked at.
+const LENT_LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// Leases that are held.
 const SLOTS: Meter = Meter::own("slots");
 /// Leases that released work is on its way to take.
@@ -176,10 +178,14 @@ pub fn advance(
         let kept = Move::Add(kept - promised(view));
         moves.extend([moved(Meter::Generation, Move::Add(1)), moved(PROMISED, kept)]);
     }
+    let due = earliest([
+        super::due::due_when(&after, &outlook),
+        unreturned(&after, &outlook, now),
+    ]);
     let amend = Amend {
         body: release.is_some().then(|| body(&after)).transpose()?,
         moves,
-        due: Some((view.head.due.stamp, super::due::due_when(&after, &outlook))),
+        due: Some((view.head.due.stamp, due)),
         ..Amend::new(view.account, Expected::Version(view.head.version))
     };
     Ok((release, amend))
@@ -192,6 +198,12 @@ fn outlook(view: &AccountView) -> Outlook {
         place_free_at: falls_at(0),
         unpromised_place_free_at: falls_at(1),
     }
+}
+
+/// When somebody looks again at a deleted policy that has lent slots: nobody else would meet it, and a slot whose lease was lost would
+/// stay for ever.
+fn unreturned(policy: &QuotaPolicy, outlook: &Outlook, now: Timestamp) -> Option<Timestamp> {
+    (policy.deleted_at.is_some() && outlook.slots > 0).then(|| now + LENT_LOOK_INTERVAL)
 }
 
 /// The policy is another one from now on.
@@ -208,7 +220,7 @@ pub fn redefine(
         listed: is_deleted.then_some(None),
         redefines: true,
         forget_places: Some(if is_deleted { Duration::ZERO } else { before.window }),
-        due: waits.then_some((view.head.due.stamp, Some(now))),
+        due: (waits || (is_deleted && slots(view) > 0)).then_some((view.head.due.stamp, Some(now))),
         ..Amend::new(view.account, Expected::Version(view.head.version))
     })
 }
