@@ -36,10 +36,6 @@ SELECT feed_floor, max(feed_floor, coalesce((SELECT max(row) FROM feed), 0)) FRO
 -- The moment after the last batch.
 SELECT clock + 1 FROM store
 
--- name: list_feed_position
--- The position of a feed row.
-SELECT row, millis FROM feed WHERE row = :row
-
 -- name: list_feed_span
 -- Whose lines stand between two rows of the feed.
 SELECT row, partition FROM feed WHERE row > :after AND row <= :end ORDER BY row

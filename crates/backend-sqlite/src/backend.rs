@@ -16,7 +16,6 @@ use ff_backend::{Backend, Result};
 use ff_core::ledger::LedgerCall;
 use ff_core::time::{Duration, Timestamp};
 
-use crate::batch::Batch;
 use crate::database::Database;
 use crate::error::{OpenError, with_file};
 use crate::lock::Lock;
@@ -45,25 +44,17 @@ impl SqliteBackend {
 
     /// What it is, in a few words for a log.
     pub fn about(&self) -> String {
-        format!("SQLite {}, schema {}", rusqlite::version(), migrate::version())
+        format!("SQLite {}, schema {}", rusqlite::version(), migrate::VERSION)
     }
 
     /// How much was written since the store was opened.
     pub fn stats(&self) -> WriterStats {
-        self.shared.stats()
+        *self.shared.stats()
     }
 
     /// Moves the store's clock forward. Only tests have a reason to.
     pub fn advance_clock(&self, by: Duration) {
         self.shared.clock.advance(by);
-    }
-
-    /// Runs `work` in the writer's next batch.
-    pub(crate) async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Batch<'_>) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.writer.write(work).await
     }
 
     /// Runs `work` on a reader's connection, with the store's time.
@@ -87,14 +78,16 @@ impl Backend for SqliteBackend {
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
         let count = batch.len();
-        let written = self.write(move |open| batch.iter().map(|transaction| open.commit(transaction)).collect());
+        let written = self
+            .writer
+            .write(move |open| batch.iter().map(|transaction| open.commit(transaction)).collect());
         written
             .await
             .unwrap_or_else(|error| vec![Err(CommitError::Store(error)); count])
     }
 
     async fn reserve(&self, ask: Reserve) -> Result<Reservation> {
-        self.write(move |batch| batch.reserve(&ask)).await
+        self.writer.write(move |batch| batch.reserve(&ask)).await
     }
 
     async fn due(&self, ask: Due) -> Result<DuePage> {
@@ -109,20 +102,20 @@ impl Backend for SqliteBackend {
     }
 
     async fn ledger(&self, calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {
-        let (count, counts) = (calls.len(), self.shared.counts);
+        let (count, counts) = (calls.len(), self.shared.options.counts);
         // Reading alone does not wait for the writer.
         let replies = if calls.iter().all(ledger::is_read) {
             self.read_store(move |database, now| ledger::read(database, &calls, (now, counts)))
                 .await
         } else {
-            self.write(move |batch| batch.ledger(&calls)).await
+            self.writer.write(move |batch| batch.ledger(&calls)).await
         };
         replies.unwrap_or_else(|error| vec![Err(error); count])
     }
 
     async fn append(&self, batch: Vec<Append>) -> Vec<std::result::Result<Appended, AppendError>> {
         let count = batch.len();
-        let written = self.write(move |open| open.append_all(&batch)).await;
+        let written = self.writer.write(move |open| open.append_all(&batch)).await;
         written.unwrap_or_else(|error| vec![Err(AppendError::Store(error)); count])
     }
 
@@ -134,7 +127,9 @@ impl Backend for SqliteBackend {
     async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
         // Reading alone does not wait for the writer.
         if ops.iter().any(|op| matches!(op, SettingsOp::Put { .. })) {
-            let written = self.write(move |batch| ops.into_iter().map(|op| batch.setting(op)).collect());
+            let written = self
+                .writer
+                .write(move |batch| ops.into_iter().map(|op| batch.setting(op)).collect());
             return written.await;
         }
         self.read_store(move |database, now| ops.iter().map(|op| settings::read(database, op, now)).collect())

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::backup::{Backup, StepResult};
@@ -23,23 +23,17 @@ impl SqliteBackend {
     /// The copy holds payloads and signing keys like the store itself, and only its owner may read it. The write-ahead
     /// log grows as long as it takes.
     pub fn backup(&self, to: &Path) -> Result<(), OpenError> {
-        let partial = beside(to);
+        let partial = to.with_added_extension("partial");
         if to.try_exists().map_err(with_file(to))? {
             return Err(with_file(to)(io::Error::from(io::ErrorKind::AlreadyExists)));
         }
         private().create_new(true).open(&partial).map_err(with_file(&partial))?;
-        let copied = copy(&self.shared.path, &partial);
+        let copied = copy(&self.shared.options.path, &partial);
         let copied = copied.and_then(|()| publish(&partial, to).map_err(with_file(to)));
         // Published, it has its name; failed, it is of no use.
         let removed = fs::remove_file(&partial).map_err(with_file(&partial));
         copied.and(removed)
     }
-}
-
-fn beside(to: &Path) -> PathBuf {
-    let mut name = to.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), OpenError> {

@@ -6,6 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ff_core::time::{Duration, Timestamp};
 
+use crate::column::integer;
+
 /// How fast the clock may run away from, or back to, the wall clock: one part in this many.
 const SLEW: i64 = 10;
 /// A gap to the wall clock that no drift explains: the machine slept, or somebody set its clock.
@@ -68,26 +70,17 @@ impl Clock {
 
 /// `passed` later than `micros`, pulled towards `wall` by at most a tenth of what passed; far behind it steps there, because what
 /// is due by the wall clock would wait for hours.
-const fn slew(micros: i64, passed: i64, wall: i64) -> i64 {
+fn slew(micros: i64, passed: i64, wall: i64) -> i64 {
     let ran_on = micros.saturating_add(passed);
     let most = passed / SLEW;
     let gap = wall.saturating_sub(ran_on);
-    let pull = if gap > FAR_MICROS {
-        gap
-    } else if gap > most {
-        most
-    } else if gap < -most {
-        -most
-    } else {
-        gap
-    };
+    let pull = if gap > FAR_MICROS { gap } else { gap.clamp(-most, most) };
     ran_on.saturating_add(pull)
 }
 
 /// What came up to this moment is over at `now`, if it lasts for so long. Before the first moment there is nothing.
 pub(crate) fn over_since(lasts: Duration, now: Timestamp) -> i64 {
-    let millis = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
-    millis(now.as_millis()) - millis(lasts.as_millis())
+    integer(now.as_millis()) - integer(lasts.as_millis())
 }
 
 fn wall_micros() -> i64 {

@@ -18,6 +18,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::corrupt;
 
+/// A number as a column can hold it: none there is greater.
+pub(crate) fn integer(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
 /// The uuid of an execution and the number of its partition, as its tables are keyed.
 pub(crate) fn columns(id: ExecutionId) -> (String, u16) {
     (id.uuid().to_string(), id.partition().index)

@@ -14,7 +14,7 @@ use crate::batch::Batch;
 use crate::column::columns;
 use crate::execution::Row;
 use crate::history::take_lines;
-use crate::load::{blob_name, counter};
+use crate::load::counter;
 use crate::record;
 use crate::sql::{self, with};
 
@@ -130,7 +130,7 @@ impl Batch<'_> {
             BlobKey::Signal(..) | BlobKey::Step(..) => {
                 let (uuid, partition) = columns(id);
                 self.database.run(with!(sql::PUT_PAYLOAD,
-                    uuid: uuid, partition: partition, name: blob_name(blob), content_type: content_type, bytes: bytes))?;
+                    uuid: uuid, partition: partition, name: key::blob(blob), content_type: content_type, bytes: bytes))?;
                 return Ok(());
             }
         };

@@ -32,12 +32,8 @@ pub(crate) fn page(database: &Database<'_>, ask: &Due, now: Timestamp) -> rusqli
         look(&RECORDS, sql::NEXT_DUE_RECORD, &to_json(&numbers)?, record)?;
     }
     if !accounts.is_empty() {
-        look(
-            &[sql::DUE_ACCOUNTS],
-            sql::NEXT_DUE_ACCOUNT,
-            &to_json(&accounts)?,
-            account,
-        )?;
+        let tags = to_json(&accounts)?;
+        look(&[sql::DUE_ACCOUNTS], sql::NEXT_DUE_ACCOUNT, &tags, account)?;
     }
     Ok(DuePage::of(now, found, ask.limit, earliest(next)))
 }

@@ -92,15 +92,9 @@ impl Batch<'_> {
             }
             None => {
                 let ((uuid, partition), created_at) = (columns(execution.id), definition.created_at.as_millis());
-                let (namespace, lane, kind) = (&definition.namespace, &definition.lane, &definition.kind);
-                let fixed = params![
-                    uuid,
-                    partition,
-                    namespace.as_str(),
-                    lane.as_str(),
-                    kind.as_str(),
-                    created_at
-                ];
+                let (namespace, lane) = (definition.namespace.as_str(), definition.lane.as_str());
+                let kind = definition.kind.as_str();
+                let fixed = params![uuid, partition, namespace, lane, kind, created_at];
                 let values = [changing, fixed].concat();
                 self.database.insert((sql::INSERT_EXECUTION, &*values))?
             }

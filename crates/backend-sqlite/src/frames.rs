@@ -14,7 +14,7 @@ use ff_core::time::{Duration, Timestamp};
 use rusqlite::Row;
 
 use crate::batch::Batch;
-use crate::column::{columns, moment_if_any, parsed, payload, to_json};
+use crate::column::{columns, integer, moment_if_any, parsed, payload, to_json};
 use crate::database::Database;
 use crate::error::corrupt;
 use crate::record;
@@ -99,17 +99,14 @@ impl Batch<'_> {
     }
 
     fn holder<'h>(&self, id: ExecutionId, holders: &'h mut Holders) -> rusqlite::Result<Option<&'h Execution>> {
-        let holder = match holders.entry(id) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => {
-                let key = RecordKey::Execution(id);
-                match record::load(&self.database, id.partition(), &key, self.now)? {
-                    Some((Record::Execution(execution), _)) => unknown.insert(Some(*execution)),
-                    _ => unknown.insert(None),
-                }
-            }
-        };
-        Ok(holder.as_ref())
+        if let Entry::Vacant(unknown) = holders.entry(id) {
+            let key = RecordKey::Execution(id);
+            unknown.insert(match record::load(&self.database, id.partition(), &key, self.now)? {
+                Some((Record::Execution(execution), _)) => Some(*execution),
+                _ => None,
+            });
+        }
+        Ok(holders[&id].as_ref())
     }
 
     fn open_stream(&self, id: ExecutionId, attempt_index: u32) -> rusqlite::Result<Stream> {
@@ -173,9 +170,9 @@ impl Batch<'_> {
 
     /// Deletes at most `limit` best-effort frames of a stream whose time is over; how many there were.
     pub(crate) fn delete_expired_frames(&self, stream: i64, limit: usize) -> rusqlite::Result<usize> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.database
-            .change(with!(sql::DELETE_EXPIRED_FRAMES, stream: stream, now: self.now.as_millis(), limit: limit))
+        let now = self.now.as_millis();
+        let expired = with!(sql::DELETE_EXPIRED_FRAMES, stream: stream, now: now, limit: integer(limit));
+        self.database.change(expired)
     }
 
     /// Notes that frames of a stream were cleaned up.
@@ -218,32 +215,30 @@ fn find(database: &Database<'_>, id: ExecutionId, attempt_index: u32) -> rusqlit
 
 /// Reads frames, the summary and the end of a stream.
 pub(crate) fn read(database: &Database<'_>, range: &FrameRange, now: Timestamp) -> rusqlite::Result<Frames> {
+    let mut output = Frames {
+        now,
+        frames: Vec::new(),
+        closed: None,
+        summary: None,
+    };
     let Some(stream) = find(database, range.execution_id, range.attempt_index)? else {
-        return Ok(Frames {
-            now,
-            frames: Vec::new(),
-            closed: None,
-            summary: None,
-        });
+        return Ok(output);
     };
     let (from, to) = (range.from, range.to);
     let asked = with!(sql::READ_FRAMES,
         stream: stream.row,
-        from_millis: bound(from.millis),
-        from_sequence: bound(from.sequence),
-        to_millis: bound(to.millis),
-        to_sequence: bound(to.sequence),
+        from_millis: integer(from.millis),
+        from_sequence: integer(from.sequence),
+        to_millis: integer(to.millis),
+        to_sequence: integer(to.sequence),
         now: now.as_millis(),
-        limit: i64::try_from(range.limit).unwrap_or(i64::MAX));
-    let frames = database.all(asked, frame)?;
+        limit: integer(range.limit));
+    output.frames = database.all(asked, frame)?;
+    output.closed = stream.closed;
     let summary = with!(sql::LOAD_SUMMARY, stream: stream.row);
     let document: Option<Vec<u8>> = database.find(summary, |row| row.get(0))?;
-    Ok(Frames {
-        now,
-        frames,
-        closed: stream.closed,
-        summary: document.map(|document| (document.into(), stream.summary_revision)),
-    })
+    output.summary = document.map(|document| (document.into(), stream.summary_revision));
+    Ok(output)
 }
 
 fn frame(row: &Row<'_>) -> rusqlite::Result<Frame> {
@@ -261,11 +256,6 @@ fn frame_id(row: &Row<'_>, column: usize) -> rusqlite::Result<FrameId> {
         millis: row.get(column)?,
         sequence: row.get(column + 1)?,
     })
-}
-
-/// The end of a range as a column can hold it: no frame has a place beyond that.
-fn bound(place: u64) -> i64 {
-    i64::try_from(place).unwrap_or(i64::MAX)
 }
 
 /// The word for a reason, as its JSON has it.

@@ -89,12 +89,11 @@ impl Batch<'_> {
         }
         let (key, partition) = (key::subject(subject), partition.index);
         let last = with!(sql::LAST_HISTORY, key: key, partition: partition);
-        let last: Option<(u64, u64)> = self.database.find(last, |row| Ok((row.get(0)?, row.get(1)?)))?;
-        match last {
+        match self.database.find(last, |row| row.try_into())? {
             Some((first, count)) if count < LINES_ON_ROW_MAX => self.database.run(with!(sql::APPEND_HISTORY,
                     lines: lines.text, count: lines.count, key: key, partition: partition, first: first)),
             last => {
-                let first = last.map_or(0, |(first, count)| first + count);
+                let first = last.map_or(0, |(first, count): (u64, u64)| first + count);
                 self.database.run(with!(sql::INSERT_HISTORY,
                     first: first, count: lines.count, lines: lines.text, key: key, partition: partition))?;
                 self.trim_history((&key, partition), first + lines.count)
@@ -146,7 +145,7 @@ mod tests {
 
     /// Tells lines about the flow, so many at a time, and answers how many chunks there are then.
     async fn tell(store: &SqliteBackend, at: Partition, times: usize, each: usize) -> u64 {
-        let told = store.write(move |batch| {
+        let told = store.writer.write(move |batch| {
             let line = Template::new().line;
             for time in 0..times {
                 let lines: Vec<HistoryLine> = (0..each).map(|n| numbered(&line, time * each + n)).collect();
@@ -182,7 +181,7 @@ mod tests {
     #[tokio::test]
     async fn the_last_lines_of_a_flow_are_kept_in_short_chunks() {
         let (_directory, store, at) = store();
-        let there = store.write(move |batch| {
+        let there = store.writer.write(move |batch| {
             let sql = "INSERT INTO record (key, partition, version, tag, body) VALUES (?1, ?2, 1, 0, '')";
             let key = key::subject(HistorySubject::Flow(FLOW));
             batch.database.connection.execute(sql, (key, at.index))

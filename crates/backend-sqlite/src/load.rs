@@ -21,27 +21,23 @@ pub(crate) fn snapshot(database: &Database<'_>, ask: &Load, now: Timestamp) -> r
     snapshot.generation = GENERATION;
     for key in &ask.records {
         let nudge = with!(sql::READ_NUDGE, partition: ask.partition.index, key: key::name(key));
-        if let Some(stamp) = database.find(nudge, |row| row.get::<_, i64>(0))? {
-            snapshot.nudges.insert(key.clone(), NudgeStamp(stamp.cast_unsigned()));
-        }
-        if let Some(found) = record::load(database, ask.partition, key, now)? {
-            snapshot.records.insert(key.clone(), found);
-        }
+        let stamp = database.find(nudge, |row| row.get(0).map(i64::cast_unsigned).map(NudgeStamp))?;
+        snapshot.nudges.extend(stamp.map(|stamp| (key.clone(), stamp)));
+        let found = record::load(database, ask.partition, key, now)?;
+        snapshot.records.extend(found.map(|found| (key.clone(), found)));
     }
     let gates = ask.with_gates.then(|| snapshot.gates());
     for key in gates.into_iter().flatten() {
-        if let Some(found) = record::load(database, ask.partition, &key, now)? {
-            snapshot.records.insert(key, found);
-        }
+        let found = record::load(database, ask.partition, &key, now)?;
+        snapshot.records.extend(found.map(|found| (key, found)));
     }
     for key in &ask.counters {
         let value = counter(database, ask.partition, *key)?;
         snapshot.counters.insert(*key, value);
     }
     for key in &ask.blobs {
-        if let Some(payload) = blob(database, *key)? {
-            snapshot.blobs.insert(*key, payload);
-        }
+        let found = blob(database, *key)?;
+        snapshot.blobs.extend(found.map(|payload| (*key, payload)));
     }
     for steps in &ask.steps {
         add_steps(database, &mut snapshot, steps)?;
@@ -56,10 +52,9 @@ fn add_steps(database: &Database<'_>, snapshot: &mut Snapshot, asked: &LoadSteps
         if let Some(bytes) = step.output_bytes {
             left = left.and_then(|left| left.checked_sub(bytes));
             let key = BlobKey::Step(step.execution_id, step.seq);
-            if left.is_some()
-                && let Some(output) = blob(database, key)?
-            {
-                snapshot.blobs.insert(key, output);
+            if left.is_some() {
+                let output = blob(database, key)?;
+                snapshot.blobs.extend(output.map(|output| (key, output)));
             }
         }
         let record = Record::from(step);
@@ -82,21 +77,8 @@ fn blob(database: &Database<'_>, blob: BlobKey) -> rusqlite::Result<Option<Paylo
         BlobKey::Input(_) => database.find(with!(sql::LOAD_INPUT, uuid: uuid, partition: partition), read),
         BlobKey::Result(_) => database.find(with!(sql::LOAD_RESULT, uuid: uuid, partition: partition), read),
         BlobKey::Signal(..) | BlobKey::Step(..) => {
-            let name = blob_name(blob);
-            database.find(
-                with!(sql::LOAD_PAYLOAD, uuid: uuid, partition: partition, name: name),
-                read,
-            )
+            let asked = with!(sql::LOAD_PAYLOAD, uuid: uuid, partition: partition, name: key::blob(blob));
+            database.find(asked, read)
         }
-    }
-}
-
-/// What a blob is told apart by from the others of its execution.
-pub(crate) fn blob_name(blob: BlobKey) -> String {
-    match blob {
-        BlobKey::Input(_) => "input".to_owned(),
-        BlobKey::Result(_) => "result".to_owned(),
-        BlobKey::Signal(_, signal_id) => format!("signal:{signal_id}"),
-        BlobKey::Step(_, seq) => format!("step:{seq}"),
     }
 }

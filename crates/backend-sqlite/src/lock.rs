@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Problem;
 
@@ -16,7 +16,10 @@ pub(crate) struct Lock {
 impl Lock {
     /// Takes the lock of the database at `path`, or says who has it.
     pub(crate) fn take(path: &Path) -> Result<Self, Problem> {
-        let file = private().create(true).truncate(false).open(lock_path(path));
+        let file = private()
+            .create(true)
+            .truncate(false)
+            .open(path.with_added_extension("lock"));
         let mut file = file.map_err(Problem::Lock)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -34,12 +37,6 @@ pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
     options
-}
-
-fn lock_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
 }
 
 fn holder(file: &mut File) -> String {

@@ -13,9 +13,7 @@ const APPLICATION_ID: i32 = 0x4646_6162;
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
 
 /// The version of the schema that this program works with.
-pub(crate) const fn version() -> usize {
-    MIGRATIONS.len()
-}
+pub(crate) const VERSION: usize = MIGRATIONS.len();
 
 /// Makes the tables in an empty database.
 #[cfg(test)]
@@ -53,7 +51,7 @@ fn applied(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 fn check_applied(applied: &[String]) -> Result<(), Problem> {
-    let (found, known) = (applied.len(), MIGRATIONS.len());
+    let (found, known) = (applied.len(), VERSION);
     if found > known {
         return Err(Problem::Newer { found, known });
     }

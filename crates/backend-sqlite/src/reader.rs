@@ -42,14 +42,9 @@ impl Line {
 
     /// The next job, when there is one; `None` once the store is closed and nobody waits any more.
     fn next(&self) -> Option<Job> {
-        let mut waiting = self.waiting();
-        loop {
-            match waiting.jobs.pop_front() {
-                None if waiting.closed => return None,
-                None => waiting = self.grew.wait(waiting).unwrap_or_else(PoisonError::into_inner),
-                job => return job,
-            }
-        }
+        let is_idle = |waiting: &mut Waiting| waiting.jobs.is_empty() && !waiting.closed;
+        let woken = self.grew.wait_while(self.waiting(), is_idle);
+        woken.unwrap_or_else(PoisonError::into_inner).jobs.pop_front()
     }
 
     fn close(&self) {
@@ -89,22 +84,15 @@ impl Readers {
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         self.line.push(Box::new(move |connection| {
+            // It has nothing to commit: the transaction ends with it.
+            let moment = connection.unchecked_transaction();
+            let read = moment.and_then(|moment| work(&Database::new(&moment)));
             // Nobody waiting any more is no error: the caller was dropped.
-            let _ = reply.send(at_one_moment(connection, work).map_err(|error| store_error(&error)));
+            let _ = reply.send(read.map_err(|error| store_error(&error)));
         }));
         let failed = |_| Err(Error::Unavailable("the read failed".to_owned()));
         answer.await.unwrap_or_else(failed)
     }
-}
-
-fn at_one_moment<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Database<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
-    let transaction = connection.unchecked_transaction()?;
-    let answer = work(&Database::new(&transaction))?;
-    transaction.commit()?;
-    Ok(answer)
 }
 
 fn run(connection: &Connection, line: &Line) {

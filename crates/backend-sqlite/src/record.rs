@@ -67,14 +67,11 @@ impl Batch<'_> {
 
     /// Deletes a record that is not an execution.
     pub(crate) fn delete_record(&self, partition: Partition, key: &RecordKey) -> rusqlite::Result<()> {
-        let (name, partition) = (key::name(key), partition.index);
-        self.database
-            .run(with!(sql::DELETE_RECORD, key: name, partition: partition))?;
+        let (name, partition, database) = (key::name(key), partition.index, &self.database);
+        database.run(with!(sql::DELETE_RECORD, key: name, partition: partition))?;
         if let RecordKey::Flow(_) = key {
-            self.database
-                .run(with!(sql::DELETE_COUNTERS, partition: partition, owner: name))?;
-            self.database
-                .run(with!(sql::DELETE_HISTORY, key: name, partition: partition))?;
+            database.run(with!(sql::DELETE_COUNTERS, partition: partition, owner: name))?;
+            database.run(with!(sql::DELETE_HISTORY, key: name, partition: partition))?;
         }
         Ok(())
     }

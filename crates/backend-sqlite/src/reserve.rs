@@ -37,25 +37,26 @@ struct Candidate {
 impl Batch<'_> {
     /// Hands out what one worker asks for.
     pub(crate) fn reserve(&mut self, ask: &Reserve) -> rusqlite::Result<Reservation> {
-        let mut tasks = Vec::new();
-        let (mut bytes, mut any_unreadable) = (0, false);
-        for lane in &ask.lanes {
+        let (now, mut tasks) = (self.now, Vec::new());
+        let (mut bytes, mut cut) = (0, false);
+        'lanes: for lane in &ask.lanes {
             let wanted = ask.claimants.len() - tasks.len();
             for waiting in self.best(ask, lane, wanted)? {
                 let Some(candidate) = if_readable(self.candidate(waiting.row))? else {
                     self.set_aside(&waiting)?;
-                    any_unreadable = true;
+                    cut = true;
                     continue;
                 };
                 bytes += candidate.input.len();
                 if bytes > RESERVE_BYTES_MAX && !tasks.is_empty() {
-                    return Ok(self.reservation(tasks, true));
+                    cut = true;
+                    break 'lanes;
                 }
                 let claimant = &ask.claimants[tasks.len()];
                 tasks.push(self.hand_out(ask, candidate, claimant)?);
             }
         }
-        Ok(self.reservation(tasks, any_unreadable))
+        Ok(Reservation { now, tasks, cut })
     }
 
     /// An execution that cannot be read is taken out of its queue: whoever is behind it must not wait for a person.
@@ -67,11 +68,6 @@ impl Batch<'_> {
             .run(with!(sql::SET_ASIDE, now: now.as_millis(), row: waiting.row))?;
         self.note_due(id.partition(), Some(now));
         Ok(())
-    }
-
-    const fn reservation(&self, tasks: Vec<Task>, cut: bool) -> Reservation {
-        let now = self.now;
-        Reservation { now, tasks, cut }
     }
 
     /// The best executions of a lane that the worker can run.

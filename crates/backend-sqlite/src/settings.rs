@@ -7,7 +7,7 @@ use rusqlite::Row;
 use serde_json::Value;
 
 use crate::batch::Batch;
-use crate::column::{from_json, moment, moment_if_any, text, to_json};
+use crate::column::{from_json, integer, moment, moment_if_any, text, to_json};
 use crate::database::Database;
 use crate::sql::{self, with};
 
@@ -65,11 +65,10 @@ pub(crate) fn read(database: &Database<'_>, op: &SettingsOp, now: Timestamp) -> 
             let found = load(database, key, now)?;
             return Ok(found.map_or(SettingsReply::Absent, SettingsReply::Found));
         }
-        SettingsOp::List { prefix, after, limit } => (prefix, after, *limit),
+        SettingsOp::List { prefix, after, limit } => (prefix, after, limit),
     };
     let from = after.as_ref().unwrap_or(prefix).max(prefix);
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let asked = with!(sql::LIST_SETTINGS, from: from, after: after, now: now.as_millis(), limit: limit);
+    let asked = with!(sql::LIST_SETTINGS, from: from, after: after, now: now.as_millis(), limit: integer(*limit));
     database.rows(asked, |mut rows| {
         let mut page = Vec::new();
         while let Some(row) = rows.next()?

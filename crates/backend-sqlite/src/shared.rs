@@ -1,11 +1,8 @@
 //! What the writer, the readers and the callers share.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff_backend::hint::HintBoard;
-use ff_core::partition::PartitionCounts;
 
 use crate::clock::Clock;
 use crate::list::feed::Spans;
@@ -15,19 +12,16 @@ use crate::queues::Queues;
 /// What the writer, the readers and the callers share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) path: PathBuf,
+    pub(crate) options: Options,
     pub(crate) clock: Clock,
-    pub(crate) counts: PartitionCounts,
-    pub(crate) feed_lines_max: u64,
     hints: Mutex<HintBoard>,
     queues: Mutex<Queues>,
     feed_spans: Mutex<Spans>,
-    commits: AtomicU64,
-    jobs: AtomicU64,
+    stats: Mutex<WriterStats>,
 }
 
 /// How much the writer has done since the store was opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterStats {
     /// Committed transactions of the database: with full durability each one is one sync of the log.
     pub commits: u64,
@@ -38,15 +32,12 @@ pub struct WriterStats {
 impl Shared {
     pub(crate) fn new(clock: Clock, queues: Queues, options: &Options) -> Self {
         Self {
-            path: options.path.clone(),
+            options: options.clone(),
             clock,
-            counts: options.counts,
-            feed_lines_max: u64::try_from(options.feed_lines_max).unwrap_or(u64::MAX),
-            hints: Mutex::new(HintBoard::default()),
+            hints: Mutex::default(),
             queues: Mutex::new(queues),
             feed_spans: Mutex::default(),
-            commits: AtomicU64::new(0),
-            jobs: AtomicU64::new(0),
+            stats: Mutex::default(),
         }
     }
 
@@ -65,14 +56,12 @@ impl Shared {
     }
 
     pub(crate) fn count_commit(&self, jobs: usize) {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
+        let mut stats = self.stats();
+        stats.commits += 1;
+        stats.jobs += jobs as u64;
     }
 
-    pub(crate) fn stats(&self) -> WriterStats {
-        WriterStats {
-            commits: self.commits.load(Ordering::Relaxed),
-            jobs: self.jobs.load(Ordering::Relaxed),
-        }
+    pub(crate) fn stats(&self) -> MutexGuard<'_, WriterStats> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -113,12 +113,7 @@ impl WriterThread {
     fn run(mut self, waiting: &Receiver<Job>) {
         let mut idle = false;
         loop {
-            let job = if idle {
-                waiting.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                waiting.recv_timeout(IDLE_AFTER)
-            };
-            match job {
+            match waiting.recv_timeout(if idle { Duration::MAX } else { IDLE_AFTER }) {
                 Ok(job) => {
                     idle = false;
                     self.take_batch(job, waiting);
@@ -156,13 +151,10 @@ impl WriterThread {
         let mut answers = Vec::with_capacity(jobs.len());
         // A mistake in one call must not end the thread that writes for all of them.
         let ran = catch_unwind(AssertUnwindSafe(|| self.run_jobs(jobs, &mut answers)));
-        let failed = match ran {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("a call panicked".to_owned()),
-        };
-        if let Some(why) = failed {
-            return self.roll_back(answers, &why);
+        match ran {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return self.roll_back(answers, &error.to_string()),
+            Err(_) => return self.roll_back(answers, "a call panicked"),
         }
         match self.connection.execute_batch("COMMIT") {
             Ok(()) => {

@@ -104,16 +104,6 @@ impl<'b, 'c> Open<'b, 'c> {
         Ok(())
     }
 
-    fn remember_name(
-        &mut self,
-        account: AccountKey,
-        name: String,
-        bearer: Option<EffectId>,
-        until: Timestamp,
-    ) -> rusqlite::Result<()> {
-        self.write_later(account, Later::Remember(Seen { name, bearer, until }))
-    }
-
     fn find_name(&mut self, account: AccountKey, name: &str) -> rusqlite::Result<Option<Option<EffectId>>> {
         let now = self.now;
         let (account, database) = self.account(account);
@@ -214,7 +204,8 @@ impl Books for Open<'_, '_> {
     }
 
     fn refuse(&mut self, account: AccountKey, grant: GrantId, until: Timestamp) -> rusqlite::Result<()> {
-        self.remember_name(account, refused(grant), None, until)
+        let (name, bearer) = (refused(grant), None);
+        self.write_later(account, Later::Remember(Seen { name, bearer, until }))
     }
 
     fn remembered(
@@ -226,8 +217,8 @@ impl Books for Open<'_, '_> {
     }
 
     fn remember(&mut self, account: AccountKey, identity: &Identity, bearer: Option<EffectId>) -> rusqlite::Result<()> {
-        let until = self.now + identity.remembered;
-        self.remember_name(account, identity.identity.to_string(), bearer, until)
+        let (name, until) = (identity.identity.to_string(), self.now + identity.remembered);
+        self.write_later(account, Later::Remember(Seen { name, bearer, until }))
     }
 
     fn place(&mut self, account: AccountKey, name: &str) -> rusqlite::Result<Option<Timestamp>> {

@@ -66,31 +66,21 @@ pub(super) fn put(
 ) -> rusqlite::Result<()> {
     let grant = grant.to_string();
     let Some(hold) = hold else {
-        return database
-            .run(with!(sql::DELETE_HOLD, account: account, grant_id: grant))
-            .map(drop);
+        return database.run(with!(sql::DELETE_HOLD, account: account, grant_id: grant));
     };
     let own = parse(account)?;
     let other = |account: AccountKey| Some(account).filter(|account| *account != own);
-    let took = hold.took.iter();
+    let took = |took: &Took| (other(took.account), took.meter.to_string(), took.held, took.used);
+    let place = |(account, name): &(AccountKey, String)| (other(*account), name.clone());
     let text = Text {
-        took: took
-            .map(|took| (other(took.account), took.meter.to_string(), took.held, took.used))
-            .collect(),
-        places: hold
-            .places
-            .iter()
-            .map(|(account, name)| (other(*account), name.clone()))
-            .collect(),
+        took: hold.took.iter().map(took).collect(),
+        places: hold.places.iter().map(place).collect(),
     };
-    let put = with!(
-        sql::PUT_HOLD,
+    database.run(with!(sql::PUT_HOLD,
         account: account,
         grant_id: grant,
         holder: hold.holder.to_string(),
         taken_at: hold.taken_at.as_millis(),
         tier: hold.tier,
-        body: to_json(&text)?,
-    );
-    database.run(put)
+        body: to_json(&text)?))
 }

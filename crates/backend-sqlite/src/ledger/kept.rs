@@ -34,7 +34,7 @@ pub(super) struct Row {
 
 /// The accounts a batch has met.
 #[derive(Debug, Default)]
-pub(crate) struct Accounts(BTreeMap<AccountKey, Account>);
+pub(crate) struct Accounts(pub(super) BTreeMap<AccountKey, Account>);
 
 /// As much of an account as was asked for.
 #[derive(Debug)]
@@ -111,10 +111,6 @@ impl Accounts {
             meters: Kept::default(),
             holds: Kept::default(),
         })
-    }
-
-    pub(super) fn into_accounts(self) -> impl Iterator<Item = (AccountKey, Account)> {
-        self.0.into_iter()
     }
 }
 

@@ -7,6 +7,7 @@
 use ff_core::time::{Duration, Timestamp};
 
 use crate::clock::over_since;
+use crate::column::moment;
 use crate::database::Database;
 use crate::error::corrupt;
 use crate::sql::{self, with};
@@ -38,7 +39,7 @@ impl Reading<'_, '_> {
     /// The place of a name, if it may count: its number, and since when.
     pub(super) fn find(&self, log: &Log, name: &str) -> rusqlite::Result<Option<(u64, Timestamp)>> {
         let find = with!(sql::FIND_NAMED_PLACE, account: self.account, name: name);
-        let found = self.database.find(find, |row| Ok((row.get(0)?, moment(row.get(1)?))))?;
+        let found = self.database.find(find, |row| Ok((row.get(0)?, moment(row, 1)?)))?;
         Ok(found.filter(|(number, _)| *number >= log.first))
     }
 
@@ -64,7 +65,7 @@ impl Reading<'_, '_> {
             number = beyond_gaps;
         }
         let load = with!(sql::LOAD_PLACE, account: self.account, number: number);
-        let taken_at = self.database.find(load, |row| Ok(moment(row.get(0)?)))?;
+        let taken_at = self.database.find(load, |row| moment(row, 0))?;
         let missing = || corrupt(format!("place {number} of {} is missing", self.account));
         taken_at.ok_or_else(missing).map(Some)
     }
@@ -77,14 +78,8 @@ impl Reading<'_, '_> {
             log.gaps += 1;
         }
         let Some(at) = at else { return Ok(()) };
-        let insert = with!(
-            sql::INSERT_PLACE,
-            account: self.account,
-            number: log.next,
-            taken_at: at.as_millis(),
-            name: name,
-        );
-        self.database.run(insert)?;
+        self.database.run(with!(sql::INSERT_PLACE,
+            account: self.account, number: log.next, taken_at: at.as_millis(), name: name))?;
         log.next += 1;
         Ok(())
     }
@@ -108,8 +103,7 @@ impl Reading<'_, '_> {
         if log.first == log.next {
             return Ok(log.next);
         }
-        let moment = over_since(age, self.now);
-        let find = with!(sql::FIND_YOUNGER_PLACE, account: self.account, moment: moment);
+        let find = with!(sql::FIND_YOUNGER_PLACE, account: self.account, moment: over_since(age, self.now));
         let found: Option<u64> = self.database.find(find, |row| row.get(0))?;
         Ok(found.map_or(log.next, |number| number.max(log.first)))
     }
@@ -123,8 +117,4 @@ impl Reading<'_, '_> {
         let found = self.database.find(count, |row| row.get(0))?;
         Ok(found.unwrap_or(0))
     }
-}
-
-const fn moment(millis: u64) -> Timestamp {
-    Timestamp::from_millis(millis)
 }

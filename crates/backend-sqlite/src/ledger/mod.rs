@@ -77,14 +77,14 @@ impl Batch<'_> {
         let mut open = Open::new(&self.database, &mut self.accounts, self.now);
         calls
             .iter()
-            .map(|call| open.answer(call, &self.shared.counts))
+            .map(|call| open.answer(call, &self.shared.options.counts))
             .collect()
     }
 
     /// Writes what calls of the batch have changed, and tells what that does to timers and generations.
     pub(crate) fn write_accounts(&mut self) -> rusqlite::Result<()> {
-        let counts = self.shared.counts;
-        for (key, mut account) in std::mem::take(&mut self.accounts).into_accounts() {
+        let counts = self.shared.options.counts;
+        for (key, mut account) in std::mem::take(&mut self.accounts).0 {
             let partition = key.partition(&counts);
             if let Some((before, head)) = account.heads() {
                 if before.is_some_and(|before| before.generation != head.generation) {

@@ -55,8 +55,7 @@ pub(super) fn put_row(
 ) -> rusqlite::Result<()> {
     let Row { head, log } = row;
     let last = head.last.as_ref().map(write_last).transpose()?;
-    let put = with!(
-        sql::PUT_ACCOUNT,
+    database.run(with!(sql::PUT_ACCOUNT,
         account: account,
         partition: partition.to_string(),
         version: head.version,
@@ -72,9 +71,7 @@ pub(super) fn put_row(
         oldest_place: log.oldest,
         first_place: log.first,
         next_place: log.next,
-        gaps: log.gaps,
-    );
-    database.run(put)
+        gaps: log.gaps))
 }
 
 fn read_last(text: &str) -> rusqlite::Result<LastWatch> {
@@ -107,10 +104,8 @@ fn numbers(row: &SqlRow<'_>) -> rusqlite::Result<Numbers> {
 }
 
 pub(super) fn load_meter(database: &Database<'_>, account: &str, meter: &Meter) -> rusqlite::Result<Option<Numbers>> {
-    database.find(
-        with!(sql::LOAD_METER, account: account, meter: meter.to_string()),
-        numbers,
-    )
+    let load = with!(sql::LOAD_METER, account: account, meter: meter.to_string());
+    database.find(load, numbers)
 }
 
 pub(super) fn load_meters(
@@ -147,12 +142,7 @@ pub(super) fn find_seen(
 }
 
 pub(super) fn put_seen(database: &Database<'_>, account: &str, seen: &Seen) -> rusqlite::Result<()> {
-    let put = with!(
-        sql::PUT_SEEN,
-        account: account,
-        name: &seen.name,
-        bearer: seen.bearer.map(|id| id.to_string()),
-        until: seen.until.as_millis(),
-    );
-    database.run(put)
+    let bearer = seen.bearer.map(|id| id.to_string());
+    database.run(with!(sql::PUT_SEEN,
+        account: account, name: seen.name, bearer: bearer, until: seen.until.as_millis()))
 }

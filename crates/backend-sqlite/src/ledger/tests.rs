@@ -101,7 +101,7 @@ async fn a_call_that_meets_an_unreadable_row_fails_alone_and_does_nothing() {
     calls.extend([take(&both, 1), take(&both[..1], 2)]);
     assert!(answers(&store, calls).await.iter().all(Result::is_ok));
     let before = answers(&store, vec![read(both[0])]).await;
-    let damage = store.write(move |batch| {
+    let damage = store.writer.write(move |batch| {
         let damage = "UPDATE account SET last = '[]' WHERE account = ?1";
         batch.database.connection.execute(damage, [both[1].to_string()])
     });
@@ -131,13 +131,14 @@ async fn a_batch_writes_each_account_and_each_number_once() {
     let (_directory, store) = store();
     let both = [account(1), account(2)];
     answers(&store, both.map(create).to_vec()).await;
-    let rows = store.write(move |batch| {
+    let rows = store.writer.write(move |batch| {
         let written = batch.database.connection.total_changes();
         let mut open = Open::new(&batch.database, &mut batch.accounts, batch.now);
         for number in 1..=64 {
-            open.answer(&take(&both, number), &batch.shared.counts)?.unwrap();
+            open.answer(&take(&both, number), &batch.shared.options.counts)?
+                .unwrap();
         }
-        open.answer(&give(&both, 64), &batch.shared.counts)?.unwrap();
+        open.answer(&give(&both, 64), &batch.shared.options.counts)?.unwrap();
         batch.write_accounts()?;
         Ok(batch.database.connection.total_changes() - written)
     });

@@ -8,7 +8,7 @@ use ff_core::machine::index::{Index, Order};
 use ff_core::partition::{Family, Partition};
 use rusqlite::Row;
 
-use super::{Answer, Found, Reading};
+use super::{Found, Reading};
 use crate::column::{parse, score, text};
 use crate::error::corrupt;
 use crate::sql::{self, with};
@@ -23,15 +23,14 @@ impl Reading<'_, '_> {
             partition.family == Family::Flow && after.as_ref().is_none_or(|(last, _)| partition >= last)
         };
         let partitions = partitions.iter().copied().filter(is_left).collect();
-        let (rows, next) = match of {
-            HeadsOf::Queues => self.queue_heads(&partitions, after.as_ref(), cut)?,
-            HeadsOf::Blocked => self.blocked_heads(partitions, after.as_ref(), cut)?,
-        };
-        Ok((Rows::Heads(rows), next))
+        match of {
+            HeadsOf::Queues => self.queue_heads(&partitions, after.as_ref(), cut),
+            HeadsOf::Blocked => self.blocked_heads(partitions, after.as_ref(), cut),
+        }
     }
 
     /// Of the queues that the writer knows to be filled. Whatever was taken since is left out.
-    fn queue_heads(&self, partitions: &BTreeSet<Partition>, after: Option<&Place>, cut: &Cut) -> Heads {
+    fn queue_heads(&self, partitions: &BTreeSet<Partition>, after: Option<&Place>, cut: &Cut) -> Found {
         let filled = self.shared.queues().named(partitions, after, cut.limit + 1);
         let (shown, next) = cut.first(Vec::from_iter(filled), |(place, _)| place.clone());
         let mut heads = Vec::new();
@@ -44,10 +43,10 @@ impl Reading<'_, '_> {
                 first: Order::best(&score),
             }));
         }
-        Ok((heads, next))
+        Ok((Rows::Heads(heads), next))
     }
 
-    fn blocked_heads(&self, partitions: BTreeSet<Partition>, after: Option<&Place>, cut: &Cut) -> Heads {
+    fn blocked_heads(&self, partitions: BTreeSet<Partition>, after: Option<&Place>, cut: &Cut) -> Found {
         let mut heads = Vec::new();
         for partition in partitions {
             let after = after.filter(|(last, _)| *last == partition);
@@ -62,12 +61,10 @@ impl Reading<'_, '_> {
                 last = name;
             }
         }
-        Ok(cut.first(heads, |head| (head.partition, head.index.to_string())))
+        let (shown, next) = cut.first(heads, |head| (head.partition, head.index.to_string()));
+        Ok((Rows::Heads(shown), next))
     }
 }
-
-/// A page of heads, and where the next one starts.
-type Heads = Answer<(Vec<Head>, Option<ff_backend::query::Cursor>)>;
 
 fn blocked(partition: Partition, row: &Row<'_>) -> rusqlite::Result<Head> {
     let (name, first) = (text(row, 0)?, text(row, 1)?);

@@ -9,32 +9,27 @@ use ff_core::id::ExecutionId;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::name::Namespace;
 use ff_core::record::{AboutLines, HistorySubject};
-use rusqlite::Row;
 
 use super::{Found, Reading};
-use crate::column::{columns, parsed};
+use crate::column::{columns, integer, parsed};
 use crate::error::corrupt;
 use crate::sql::{self, with};
 
-/// Consecutive lines, one JSON document each.
-struct Chunk {
-    /// The number of the first one.
-    first: u64,
-    lines: String,
-}
+/// Consecutive lines, one JSON document each, after the number of the first one.
+type Chunk = (u64, String);
 
 impl Reading<'_, '_> {
     pub(super) fn list_history(&self, subject: HistorySubject, cut: &Cut) -> Found {
         let start = cut.after::<u64>()?.map_or(0, |number| number.saturating_add(1));
         let (partition, on_row) = match subject {
             HistorySubject::Execution(id) => (id.partition(), self.on_row(id)?),
-            HistorySubject::Flow(id) => (self.shared.counts.of_flow(id), None),
+            HistorySubject::Flow(id) => (self.shared.options.counts.of_flow(id), None),
         };
         let chunks = with!(sql::LIST_HISTORY,
             key: key::subject(subject),
             partition: partition.index,
-            line: i64::try_from(start).unwrap_or(i64::MAX));
-        let mut chunks = self.database.all(chunks, chunk)?;
+            line: integer(start));
+        let mut chunks: Vec<Chunk> = self.database.all(chunks, |row| row.try_into())?;
         let about = match on_row {
             Some((about, newest)) => {
                 chunks.push(newest);
@@ -42,7 +37,7 @@ impl Reading<'_, '_> {
             }
             None => nothing_about(subject),
         };
-        let lines = || chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
+        let lines = || chunks.iter().flat_map(|(first, lines)| (*first..).zip(lines.lines()));
         let end = lines().last().map_or(0, |(number, _)| number + 1);
         let first_shown = start.max(end.saturating_sub(HISTORY_LINES_MAX as u64));
         let shown = lines().filter(|(number, _)| *number >= first_shown);
@@ -63,16 +58,9 @@ impl Reading<'_, '_> {
                 flow_id: None,
                 kind: Cow::Owned(row.get(4)?),
             };
-            Ok((about, chunk(row)?))
+            Ok((about, row.try_into()?))
         })
     }
-}
-
-fn chunk(row: &Row<'_>) -> rusqlite::Result<Chunk> {
-    Ok(Chunk {
-        first: row.get(0)?,
-        lines: row.get(1)?,
-    })
 }
 
 /// Lines of a flow leave nothing out, so whatever this says is read nowhere.

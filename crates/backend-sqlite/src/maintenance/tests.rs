@@ -24,7 +24,7 @@ async fn tidied(store: &SqliteBackend, sql: &'static str, table: &'static str) -
         let sql = format!("SELECT count(*) FROM {table}");
         batch.database.connection.query_row(&sql, [], |row| row.get(0))
     };
-    let runs = store.write(move |batch| {
+    let runs = store.writer.write(move |batch| {
         batch
             .database
             .connection
@@ -40,7 +40,9 @@ async fn tidied(store: &SqliteBackend, sql: &'static str, table: &'static str) -
 }
 
 async fn number(store: &SqliteBackend, sql: &'static str) -> u64 {
-    let found = store.write(move |batch| batch.database.connection.query_row(sql, [], |row| row.get::<_, u64>(0)));
+    let found = store
+        .writer
+        .write(move |batch| batch.database.connection.query_row(sql, [], |row| row.get::<_, u64>(0)));
     found.await.unwrap()
 }
 
@@ -126,7 +128,7 @@ async fn the_feed_keeps_so_many_lines_of_one_day() {
 async fn freed_pages_are_used_again() {
     let (_directory, store) = store();
     let pages = async |sql: &'static str| {
-        let pages = store.write(move |batch| {
+        let pages = store.writer.write(move |batch| {
             batch.database.connection.execute_batch(sql)?;
             batch
                 .database

@@ -73,15 +73,18 @@ impl<'f, 'c> Feed<'f, 'c> {
         })
     }
 
+    /// When a row was written: between the floor and the head every one is there.
+    fn written_at(&self, row: u64) -> rusqlite::Result<Option<Timestamp>> {
+        let asked = with!(sql::LIST_FEED_TIME, row: row);
+        self.database.find(asked, |found| moment(found, 0))
+    }
+
     /// The last row written before a moment. Rows are in the order of their times, so few of them tell.
     fn last_before(&self, at: Timestamp) -> rusqlite::Result<u64> {
         let (mut before, mut not_before) = (self.floor, self.head + 1);
         while before + 1 < not_before {
             let row = before + (not_before - before) / 2;
-            let written_at = self
-                .database
-                .find(with!(sql::LIST_FEED_TIME, row: row), |found| moment(found, 0))?;
-            if written_at.is_some_and(|written_at| written_at < at) {
+            if self.written_at(row)?.is_some_and(|written_at| written_at < at) {
                 before = row;
             } else {
                 not_before = row;
@@ -107,7 +110,8 @@ impl<'f, 'c> Feed<'f, 'c> {
         let row = position.minor;
         let forgotten = row < self.floor && trimmed()?.is_some_and(|(last, _)| row < last);
         // A row with another time was written after a failover or a restored backup lost the one the reader saw.
-        let lost = row > self.head || (row > self.floor && position_at(self.database, row)? != Some(position));
+        let seen_at = Some(Timestamp::from_millis(position.major));
+        let lost = row > self.head || (row > self.floor && self.written_at(row)? != seen_at);
         Ok((!forgotten && !lost).then(|| row.max(self.floor)))
     }
 
@@ -162,15 +166,5 @@ fn last_trimmed(database: &Database<'_>, partition: Partition) -> rusqlite::Resu
             dropped_at: moment(row, 2)?,
         };
         Ok((row.get(0)?, trim))
-    })
-}
-
-/// The position of a row, if it is there.
-fn position_at(database: &Database<'_>, row: u64) -> rusqlite::Result<Option<FeedPosition>> {
-    database.find(with!(sql::LIST_FEED_POSITION, row: row), |row| {
-        Ok(FeedPosition {
-            minor: row.get(0)?,
-            major: row.get(1)?,
-        })
     })
 }

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Row;
-
 use super::Starts;
 use crate::database::Database;
 use crate::sql::{self, with};
@@ -37,7 +35,10 @@ impl Spans {
         while next < head {
             let number = next / ROWS;
             let end = head.min((number + 1) * ROWS);
-            let span = self.0.entry(number).or_insert_with(|| Span::unknown(number));
+            let span = self.0.entry(number).or_insert(Span {
+                through: number * ROWS,
+                last: Vec::new(),
+            });
             span.learn(database, number, end)?;
             if span.holds_any(number, starts) {
                 return Ok(Some((next, end)));
@@ -54,21 +55,13 @@ impl Spans {
 }
 
 impl Span {
-    const fn unknown(number: u64) -> Self {
-        Self {
-            through: number * ROWS,
-            last: Vec::new(),
-        }
-    }
-
     /// Looks at the rows up to `end` that were not looked at yet.
     fn learn(&mut self, database: &Database<'_>, number: u64, end: u64) -> rusqlite::Result<()> {
         if self.through >= end {
             return Ok(());
         }
         let span = with!(sql::LIST_FEED_SPAN, after: self.through, end: end);
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let rows: Vec<(u64, u16)> = database.all(span, read)?;
+        let rows: Vec<(u64, u16)> = database.all(span, |row| row.try_into())?;
         for (row, partition) in rows {
             let partition = usize::from(partition);
             if self.last.len() <= partition {

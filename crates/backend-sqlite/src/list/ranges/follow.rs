@@ -19,23 +19,16 @@ use crate::sql::{self, with};
 impl Reading<'_, '_> {
     /// Goes along a list from the start.
     pub(super) fn follow(&self, list: &Index, start: &Start, walk: &mut Walk<'_>) -> Answer<()> {
-        match list {
-            Index::Age(namespace) => self.follow_newest(namespace.as_ref(), start, walk),
-            Index::Queue(queue) => self.follow_queue(queue, start, walk),
-            Index::Attempts(id) => {
-                let from = RecordKey::Attempt(*id, start.read(Order::as_index)?);
-                self.follow_parts(*id, &from, start, walk)
-            }
-            Index::Waitpoints(id) => {
-                let from = WaitpointId::from_uuid(start.read(Order::as_uuid)?);
-                self.follow_parts(*id, &RecordKey::Waitpoint(*id, from), start, walk)
-            }
-            Index::Signals(id) => {
-                let from = SignalId::from_uuid(start.read(Order::as_uuid)?);
-                self.follow_parts(*id, &RecordKey::Signal(*id, from), start, walk)
-            }
-            list => self.follow_entries(list, start, walk),
-        }
+        let uuid = || start.read(Order::as_uuid);
+        let (id, from) = match list {
+            Index::Age(namespace) => return self.follow_newest(namespace.as_ref(), start, walk),
+            Index::Queue(queue) => return self.follow_queue(queue, start, walk),
+            Index::Attempts(id) => (id, RecordKey::Attempt(*id, start.read(Order::as_index)?)),
+            Index::Waitpoints(id) => (id, RecordKey::Waitpoint(*id, WaitpointId::from_uuid(uuid()?))),
+            Index::Signals(id) => (id, RecordKey::Signal(*id, SignalId::from_uuid(uuid()?))),
+            list => return self.follow_entries(list, start, walk),
+        };
+        self.follow_parts(*id, &from, start, walk)
     }
 
     fn follow_entries(&self, list: &Index, start: &Start, walk: &mut Walk<'_>) -> Answer<()> {

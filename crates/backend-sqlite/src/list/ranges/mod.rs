@@ -79,8 +79,9 @@ impl<'q> Walk<'q> {
                 break;
             }
             visited += 1;
-            if visited == VISITED_MAX {
-                self.stop_at(&order);
+            // Nothing is known of what this list has after its last place.
+            if visited == VISITED_MAX && self.stopped_at.as_ref().is_none_or(|stopped_at| order < *stopped_at) {
+                self.stopped_at = Some(order.clone());
             }
             if self.partitions.contains(&stands.0) {
                 self.found.insert(order, stands);
@@ -91,13 +92,6 @@ impl<'q> Walk<'q> {
             }
         }
         Ok(())
-    }
-
-    /// Nothing is known of what one list has after this place.
-    fn stop_at(&mut self, order: &Order) {
-        if self.stopped_at.as_ref().is_none_or(|stopped_at| order < stopped_at) {
-            self.stopped_at = Some(order.clone());
-        }
     }
 
     /// What was found, as far as every list was followed, and how far that is if not to the end.

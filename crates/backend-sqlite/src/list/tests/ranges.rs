@@ -241,7 +241,7 @@ async fn work_without_anything_special_has_no_entries() {
         let mut transaction = Transaction::new(execution.id.partition(), Tag(1));
         transaction.puts.push(Put::create(Record::from(execution)));
         assert!(store.commit(vec![transaction]).await[0].is_ok());
-        let count = store.write(|batch| {
+        let count = store.writer.write(|batch| {
             let sql = "SELECT count(*) FROM entry";
             batch.database.connection.query_row(sql, [], |row| row.get::<_, u64>(0))
         });
