@@ -223,9 +223,8 @@ BEGIN
     IF nudges IS NOT NULL THEN
         PERFORM put_nudges(nudges, increments, now);
     END IF;
-    IF cleared IS NOT NULL THEN
-        DELETE FROM nudge USING unnest(cleared) AS evaluated
-        WHERE nudge.partition = evaluated.partition AND nudge.key = evaluated.key AND nudge.stamp = evaluated.stamp;
+    IF cleared IS NOT NULL OR deleted IS NOT NULL OR deleted_records IS NOT NULL THEN
+        PERFORM clear_nudges(cleared, deleted, deleted_records);
     END IF;
     IF ends IS NOT NULL THEN
         UPDATE stream SET closed_at = ended.at, closed_reason = ended.reason FROM unnest(ends) AS ended

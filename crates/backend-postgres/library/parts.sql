@@ -69,10 +69,6 @@ BEGIN
         FROM unnest(deleted) AS gone
     ) AS change
     GROUP BY namespace, lane, state HAVING sum(by) <> 0;
-    IF deleted IS NOT NULL THEN
-        DELETE FROM nudge USING unnest(deleted) AS gone
-        WHERE nudge.partition = gone.partition AND nudge.key = 'execution:' || gone.uuid;
-    END IF;
 END $$;
 
 -- Moves other records among what is due.
@@ -94,9 +90,6 @@ BEGIN
     UNION ALL
     SELECT partition, due_at, key FROM unnest(replaced) AS put
     WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM (records[put.at]).due_at;
-    IF deleted IS NOT NULL THEN
-        DELETE FROM nudge USING unnest(deleted) AS gone WHERE nudge.partition = gone.partition AND nudge.key = gone.key;
-    END IF;
 END $$;
 
 -- Adds lines to histories: of executions that are not written in the same call, and of flows.
@@ -181,6 +174,24 @@ CREATE FUNCTION put_nudges(nudges nudge_put[], increments increment[], now bigin
                 AND later.name = asked.zero_name), 0)
     ORDER BY partition, key, tx DESC
     ON CONFLICT (partition, key) DO UPDATE SET stamp = excluded.stamp
+$$;
+
+-- Removes nudges that were evaluated, unless newer ones came, and those of records that are gone; in the order in which others lock them.
+CREATE FUNCTION clear_nudges(cleared nudge_seen[], deleted execution_gone[], deleted_records record_gone[]) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM nudge USING (
+        SELECT nudge.partition, nudge.key
+        FROM (
+            SELECT partition, key, stamp FROM unnest(cleared)
+            UNION ALL
+            SELECT partition, 'execution:' || uuid, NULL FROM unnest(deleted)
+            UNION ALL
+            SELECT partition, key, NULL FROM unnest(deleted_records)
+        ) AS gone
+        JOIN nudge ON nudge.partition = gone.partition AND nudge.key = gone.key AND (gone.stamp IS NULL OR nudge.stamp = gone.stamp)
+        ORDER BY nudge.partition, nudge.key
+        FOR UPDATE OF nudge
+    ) AS locked
+    WHERE nudge.partition = locked.partition AND nudge.key = locked.key
 $$;
 
 -- Tells the feeds of partitions what happened.

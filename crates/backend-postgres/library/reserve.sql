@@ -5,7 +5,7 @@
 -- out here: the claim is kept beside the body, and whoever reads both applies the rule to them.
 --
 -- Answers what was handed out, to the first claimants in their order; the heads of the queues as they are left, of those too that
--- somebody else is taking; and whether there was more than may be handed out at once.
+-- somebody else is taking; whether there was more than may be handed out at once; and how many entries of queues were looked at.
 CREATE FUNCTION reserve(
     caller          caller,
     own_tag         bigint,
@@ -18,7 +18,8 @@ CREATE FUNCTION reserve(
     OUT now         bigint,
     OUT tasks       task[],
     OUT heads       source_head[],
-    OUT is_full     boolean
+    OUT is_full     boolean,
+    OUT visited     integer
 ) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
@@ -46,6 +47,7 @@ BEGIN
         ) AS waiting
         JOIN execution AS found ON found.partition = waiting.partition AND found.uuid = waiting.uuid
         ORDER BY waiting.lane, waiting.score, waiting.uuid);
+    visited := cardinality(sources) + cardinality(candidates);
     taken := ARRAY(
         SELECT ROW(found.partition, found.uuid, found.version, found.tag, found.body, found.queue_id, found.score, found.updated_at,
             found.is_free, found.due_cap, found.due_at, found.state, found.namespace, found.lane, found.kind, found.flow_id,

@@ -1,6 +1,7 @@
 //! The store as a [`Backend`].
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use ff_backend::due::{Due, DuePage};
@@ -39,6 +40,11 @@ impl PostgresBackend {
     /// What it is, in a few words for a log.
     pub async fn about(&self) -> Result<String> {
         about(&self.shared).await
+    }
+
+    /// How many entries of queues were looked at to hand something out since the store was opened.
+    pub fn entries_visited(&self) -> u64 {
+        self.shared.visited.load(Ordering::Relaxed)
     }
 
     /// Moves the clock that this process asks the store to use. Only tests have a reason to.

@@ -57,7 +57,7 @@ pub(crate) async fn tell_others(shared: Weak<Shared>, mut to_tell: mpsc::Unbound
         let Some(shared) = shared.upgrade() else { return };
         let told = shared
             .connections
-            .rows(call!(reading tell_others(messages: &messages(&lines))))
+            .rows(call!(reading tell_others(messages: &messages(&shared.name, &lines))))
             .await;
         if let Err(error) = told {
             tracing::debug!(%error, "other processes were not woken up; their sweeps find it");
@@ -65,15 +65,16 @@ pub(crate) async fn tell_others(shared: Weak<Shared>, mut to_tell: mpsc::Unbound
     }
 }
 
-/// Lines in as few messages as hold them.
-fn messages(lines: &BTreeSet<String>) -> Vec<String> {
-    let mut messages = vec![String::new()];
+/// Lines in as few messages as hold them, each after the name of whoever tells them.
+fn messages(name: &str, lines: &BTreeSet<String>) -> Vec<String> {
+    let empty = || format!("{name}\n");
+    let mut messages = vec![empty()];
     for line in lines {
         if messages
             .last()
             .is_some_and(|last| last.len() + line.len() >= MESSAGE_MAX)
         {
-            messages.push(String::new());
+            messages.push(empty());
         }
         if let Some(last) = messages.last_mut() {
             last.push_str(line);
@@ -145,10 +146,14 @@ pub(crate) async fn listen(shared: Weak<Shared>, address: Address, mut listener:
 }
 
 impl Shared {
-    /// Takes over what another process has told. What this one has told itself comes back too, and is told once more: that costs a look.
+    /// Takes over what another process has told. What this one has told itself comes back too.
     fn hear_all(self: &Arc<Self>, text: &str) {
+        let (from, lines) = text.split_once('\n').unwrap_or_default();
+        if from == self.name {
+            return;
+        }
         let mut board = self.hints();
-        for line in text.lines() {
+        for line in lines.lines() {
             match read_line(line) {
                 Ok(hint) => {
                     if let Hint::Eligible { .. } = hint {

@@ -26,5 +26,6 @@ mod shared;
 
 pub use backend::PostgresBackend;
 pub use error::OpenError;
+pub use library::library_name;
 pub use open::migrate;
 pub use options::Options;

@@ -1,9 +1,11 @@
-//! The library of functions: a schema of its own, named after a digest of the text, so that two versions live side by side while a new
-//! one is rolled out.
+//! The library of functions: a schema of its own, named after a digest of its text and of the tables', so that two versions live side by
+//! side while a new one is rolled out.
 
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
+
+use crate::open::MIGRATIONS;
 
 /// The files in the order they build on each other.
 const FILES: &[&str] = &[
@@ -28,6 +30,11 @@ const NAME_PREFIX: &str = "flowfabric_";
 /// The library of this release.
 pub(crate) static LIBRARY: LazyLock<Library> = LazyLock::new(|| Library::compose(FILES));
 
+/// What tells the tables and functions of this release from those of others.
+pub fn library_name() -> &'static str {
+    &LIBRARY.schema
+}
+
 /// A composed library.
 pub(crate) struct Library {
     /// The schema it lives in.
@@ -39,7 +46,7 @@ pub(crate) struct Library {
 impl Library {
     fn compose(files: &[&str]) -> Self {
         let text = files.concat();
-        let digest = Sha256::digest(&text);
+        let digest = Sha256::digest(MIGRATIONS.concat() + &text);
         let digest: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         Self {
             schema: format!("{NAME_PREFIX}{digest}"),

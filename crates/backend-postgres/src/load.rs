@@ -65,7 +65,7 @@ impl Ask {
             AskedCounter { partition, owner, name }
         }));
         for key in &load.blobs {
-            let (uuid, name) = (key.execution_id().uuid(), blob_name(*key));
+            let (uuid, name) = (key.execution_id().uuid(), key::blob(*key));
             self.payloads.push(AskedPayload { partition, uuid, name });
             self.payload_keys.push((nth, *key));
         }
@@ -192,14 +192,4 @@ pub(crate) fn payload(bytes: Vec<u8>, content_type: &str) -> Result<Payload> {
         bytes: bytes.into(),
         content_type: ContentType::parse(content_type).map_err(corrupt)?,
     })
-}
-
-/// What a blob is told apart by from the others of its execution.
-pub(crate) fn blob_name(blob: BlobKey) -> String {
-    match blob {
-        BlobKey::Input(_) => "input".to_owned(),
-        BlobKey::Result(_) => "result".to_owned(),
-        BlobKey::Signal(_, signal_id) => format!("signal:{signal_id}"),
-        BlobKey::Step(_, seq) => format!("step:{seq}"),
-    }
 }

@@ -1,5 +1,6 @@
 //! Handing out: the best of the queues that are known to have work, stamped in the store and worked out by the rules.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ff_backend::Result;
@@ -142,6 +143,9 @@ impl Shared {
         let column = |error: tokio_postgres::Error| corrupt(error);
         hand.now = Some(self.was_told(row.try_get("now").map_err(column)?));
         hand.is_full = row.try_get("is_full").map_err(column)?;
+        let visited: i32 = row.try_get("visited").map_err(column)?;
+        self.visited
+            .fetch_add(u64::from(visited.unsigned_abs()), Ordering::Relaxed);
         let tasks: Option<Vec<TaskRow>> = row.try_get("tasks").map_err(column)?;
         let heads: Vec<SourceHead> = row.try_get("heads").map_err(column)?;
         let is_left = self.settle(sources, &heads, look);

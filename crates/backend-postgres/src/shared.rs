@@ -1,6 +1,6 @@
 //! What every call of a store shares.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -31,9 +31,13 @@ pub(crate) struct Shared {
     opened_at: Instant,
     pub(crate) queue_numbers: QueueNumbers,
     filled_queues: Mutex<FilledQueues>,
+    /// Entries of queues that were looked at to hand something out.
+    pub(crate) visited: AtomicU64,
     /// How often queues were looked at or written to by this process: what comes later is known better.
     looks: AtomicI64,
     hints: Mutex<HintBoard>,
+    /// What this process is called by itself, so that it recognises what it has told.
+    pub(crate) name: String,
     /// What other processes are told.
     pub(crate) told: mpsc::UnboundedSender<String>,
 }
@@ -55,8 +59,10 @@ impl Shared {
             opened_at: Instant::now(),
             queue_numbers: QueueNumbers::default(),
             filled_queues: Mutex::default(),
+            visited: AtomicU64::new(0),
             looks: AtomicI64::new(0),
             hints: Mutex::default(),
+            name: format!("{:016x}", rand::random::<u64>()),
             told,
         }
     }

@@ -23,10 +23,15 @@ pub(crate) fn url(port: u16, database: &str) -> String {
 
 /// Makes a database under a new name.
 pub(crate) async fn create_database(port: u16) -> String {
-    let name = format!("test_{:016x}", RandomState::new().hash_one(port));
+    let name = new_name(port);
     let created = ask(port, FIRST_DATABASE, &format!("CREATE DATABASE {name}")).await;
     created.unwrap_or_else(|reason| panic!("could not make a database at port {port}: {reason}"));
     name
+}
+
+/// A name that no database has.
+pub(crate) fn new_name(port: u16) -> String {
+    format!("test_{:016x}", RandomState::new().hash_one(port))
 }
 
 /// [`ask_blocking`] beside what else runs.

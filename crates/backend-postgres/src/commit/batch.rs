@@ -11,7 +11,6 @@ use ff_core::partition::Partition;
 use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey};
 use ff_core::time::Timestamp;
 
-use crate::load::blob_name;
 use crate::queues::Plan;
 use crate::rows::{
     EntryGone, EntryPut, ExecutionGone, ExecutionPut, ExpectedExecution, ExpectedRecord, Increment, LinePut, NudgePut,
@@ -252,7 +251,7 @@ impl Batch {
             .extend(transaction.blobs.iter().map(|(blob, payload)| PayloadPut {
                 partition,
                 uuid: blob.execution_id().uuid(),
-                name: blob_name(*blob),
+                name: key::blob(*blob),
                 content_type: payload.content_type.as_str().to_owned(),
                 bytes: payload.bytes.to_vec(),
             }));

@@ -213,7 +213,7 @@ async fn places_that_never_count_again_are_deleted() {
     let found = answers(&store, calls).await;
     assert_eq!(view(&found[1]).places[0].count, 1);
     let tidy = format!(
-        "SELECT {}.tidy(caller => ROW(0, 0, 0), at_most => 7) FROM generate_series(1, 9)",
+        "SELECT {}.tidy(caller => ROW(0, 0, 0, 0), at_most => 7) FROM generate_series(1, 9)",
         LIBRARY.schema
     );
     database.ask(&tidy).await;

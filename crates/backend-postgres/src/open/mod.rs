@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 pub(crate) use self::connect::Address;
 use self::obstacle::{Obstacle, patiently};
+pub(crate) use self::schema::MIGRATIONS;
 use crate::call::{Connections, call};
 use crate::error::{OpenError, corrupt};
 use crate::hints::{listen, tell_others};

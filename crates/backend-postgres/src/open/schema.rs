@@ -9,7 +9,7 @@ use crate::error::{OpenError, corrupt};
 use crate::library::LIBRARY;
 
 /// Every migration, in order; the position is the version.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_initial.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_initial.sql")];
 
 /// Whoever migrates holds this lock: "FFab".
 const LOCK: i64 = 0x4646_6162;

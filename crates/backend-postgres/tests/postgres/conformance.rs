@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_backend::Backend;
 use ff_backend::conformance::Harness;
-use ff_backend_postgres::{Options, PostgresBackend};
+use ff_backend_postgres::{Options, PostgresBackend, library_name, migrate};
 use ff_core::partition::PartitionCounts;
 use ff_core::time::Duration;
 use ff_postgres_server::Database;
@@ -30,17 +30,25 @@ impl Harness for PostgresHarness {
         PartitionCounts::default()
     }
 
+    fn work_counter(&self) -> Option<u64> {
+        Some(self.store.entries_visited())
+    }
+
     fn orders_across_partitions(&self) -> bool {
         false
     }
 }
 
 async fn make() -> PostgresHarness {
-    let database = Database::fresh().await;
-    let options = Options {
+    let options = |url| Options {
         may_lose_writes: true,
-        ..Options::new(database.url())
+        ..Options::new(url)
     };
+    let database = Database::like(library_name(), async |url| {
+        migrate(&options(url)).await.unwrap();
+    })
+    .await;
+    let options = options(database.url());
     PostgresHarness {
         store: Arc::new(PostgresBackend::open(&options).await.unwrap()),
         _database: database,

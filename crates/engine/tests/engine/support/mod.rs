@@ -94,11 +94,17 @@ impl EngineHarness {
 
     /// Over a PostgreSQL database of its own.
     pub(crate) async fn postgres(adjust: impl FnOnce(&mut Config)) -> Self {
-        let database = Database::fresh().await;
-        let options = ff_backend_postgres::Options {
+        let options = |url| ff_backend_postgres::Options {
             may_lose_writes: true,
-            ..ff_backend_postgres::Options::new(database.url())
+            // Each one learns the types of the library anew, which takes longer than most tests.
+            connections_max: 3,
+            ..ff_backend_postgres::Options::new(url)
         };
+        let database = Database::like(ff_backend_postgres::library_name(), async |url| {
+            ff_backend_postgres::migrate(&options(url)).await.unwrap();
+        })
+        .await;
+        let options = options(database.url());
         let store = Arc::new(PostgresBackend::open(&options).await.unwrap());
         let clock = Arc::clone(&store);
         let mut harness = Self::over(store, move |by| clock.advance_clock(by), adjust);
