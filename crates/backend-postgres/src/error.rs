@@ -29,7 +29,7 @@ pub enum OpenError {
     Standby,
     /// What was acknowledged may be lost when the machine fails.
     #[error(
-        "{0}: acknowledged work may be lost when the server's machine fails; change it, or allow it in the options"
+        "{0}: acknowledged work would be lost when the server's machine fails; turn it on (a program that embeds this store may allow it)"
     )]
     LosesWrites(String),
     /// The user may not do what is needed.
