@@ -50,6 +50,9 @@ pub enum OpenError {
         "migration {0} in the database is not the one of this program: it is another product's, or was changed by hand"
     )]
     Diverged(usize),
+    /// Another store of the same database has the functions.
+    #[error("another schema of this database holds a store already: give this one a database of its own")]
+    Shared,
     /// The store was created with other partition counts.
     #[error(transparent)]
     Counts(#[from] CountsMismatch),

@@ -54,3 +54,16 @@ impl Library {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ff_core::limits::HISTORY_LINES_MAX;
+
+    use super::*;
+
+    #[test]
+    fn histories_are_cut_where_readers_stop_looking() {
+        let kept = format!("- {HISTORY_LINES_MAX}");
+        assert_eq!(LIBRARY.text.matches(&kept).count(), 2, "of executions, and of flows");
+    }
+}

@@ -75,7 +75,8 @@ impl Shared {
                 }
                 Ok(false) => break,
                 // What was taken is handed out, whatever happened then.
-                Err(_) if !hand.tasks.is_empty() => {
+                Err(error) if !hand.tasks.is_empty() => {
+                    tracing::debug!(%error, "a claim is cut short");
                     hand.is_full = true;
                     break;
                 }

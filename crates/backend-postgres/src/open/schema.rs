@@ -23,6 +23,7 @@ pub(super) const fn version() -> usize {
 /// one waits, and a failure leaves nothing.
 pub(super) async fn migrate(client: &mut Client) -> Result<usize, Obstacle> {
     if is_ready(client).await? {
+        check_library(client).await?;
         return Ok(0);
     }
     let transaction = client.transaction().await?;
@@ -46,8 +47,20 @@ pub(super) async fn migrate(client: &mut Client) -> Result<usize, Obstacle> {
         transaction.execute(insert, &[&version, &checksum(text)]).await?;
     }
     install_library(&transaction).await?;
+    check_library(transaction.client()).await?;
     transaction.commit().await?;
     Ok(MIGRATIONS.len() - applied.len())
+}
+
+/// Refuses a library that was made beside other tables: its functions would write there.
+async fn check_library(client: &Client) -> Result<(), Obstacle> {
+    let bound = "SELECT bool_and(proconfig[1] = 'search_path=' || $1 || ', ' || quote_ident(current_schema()::text)) FROM pg_proc \
+        WHERE pronamespace = to_regnamespace($1) AND proconfig IS NOT NULL";
+    let row = client.query_one(bound, &[&LIBRARY.schema]).await?;
+    match row.try_get::<_, Option<bool>>(0)? {
+        Some(true) => Ok(()),
+        _ => Err(OpenError::Shared.into()),
+    }
 }
 
 /// Whether nothing is left to do, which who may not change the schema is glad of.

@@ -3,3 +3,4 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod conformance;
+mod opening;
