@@ -41,7 +41,7 @@ conformance:
 full: test
     scripts/check-openapi 900
     cargo clippy -p ff-cli --all-features --locked -- -D warnings
-    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 cargo test -p ff-engine --test engine --test valkey_faults cluster
+    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 FF_TEST_FAULTS_FULL=1 cargo test -p ff-engine --test engine --test faults cluster
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=20 cargo test -p ff-cli --test serve killed -- --nocapture
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=50 cargo test -p ff-cli --test serve paid_once -- --nocapture
     just many
@@ -54,9 +54,15 @@ many:
 openapi seconds="90":
     scripts/check-openapi {{seconds}}
 
-# Servers killed, connections cut, slots moved while clients work; prints what each run counted
+# Servers killed and stopped, connections cut, slots moved, standbys promoted while clients work; prints what each run counted
 faults:
-    FF_VALKEY_SERVER="$(scripts/valkey-server)" cargo test -p ff-engine --test valkey_faults -- --nocapture --test-threads 1
+    FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_FAULTS_FULL=1 cargo test -p ff-engine --test faults -- --nocapture --test-threads 1
+    FF_TEST_FAULTS_FULL=1 cargo test -p ff-cli --test serve two_servers -- --nocapture --test-threads 1
+
+# Two servers that want the same on one PostgreSQL database, and four processes that write the same records, ten thousand times each; prints how long claims took
+races-postgres:
+    FF_TEST_RACES=10000 cargo test -p ff-engine --test engine races_postgres -- --nocapture --test-threads 1
+    FF_TEST_RACES=10000 cargo test -p ff-backend-postgres --test postgres deadlocks -- --nocapture
 
 # Deliberately wrong memory backends, and the conformance check that catches each
 mutants:
@@ -89,3 +95,11 @@ bench-sqlite *part:
 # The engine on a Valkey server of its own, beside a bare list on the same server
 bench-valkey scenario="s1" *args="--rounds 5":
     scripts/bench-valkey {{scenario}} {{args}}
+
+# The engine on a PostgreSQL server of its own, beside a raw SKIP LOCKED queue on the same server
+bench-postgres scenario="s1" *args="--rounds 5":
+    scripts/bench-postgres {{scenario}} {{args}}
+
+# Ten minutes of steady load on PostgreSQL: do its tables stay as large as they are?
+soak-postgres *args:
+    scripts/bench-postgres soak {{args}}

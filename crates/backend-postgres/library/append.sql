@@ -1,15 +1,15 @@
 -- append: frames in their order, each only under the live lease it names. The execution is held meanwhile, so that no frame comes after
--- the end of its stream.
+-- the end of its stream, and alone, so that whoever appends to several streams has them in one order.
 CREATE FUNCTION append(caller caller, frames frame_put[], OUT now bigint, OUT outcomes frame_outcome[])
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     put frame_put;
 BEGIN
-    PERFORM FROM unnest(frames) AS put
-    JOIN execution ON execution.partition = put.partition AND execution.uuid = put.uuid
-    ORDER BY execution.partition, execution.uuid
-    FOR SHARE OF execution;
+    PERFORM FROM (SELECT DISTINCT partition, uuid FROM unnest(frames) ORDER BY partition, uuid) AS put
+    CROSS JOIN LATERAL (
+        SELECT version FROM execution WHERE execution.partition = put.partition AND execution.uuid = put.uuid FOR UPDATE
+    ) AS held;
     now := store_now(caller);
     outcomes := '{}';
     FOREACH put IN ARRAY frames LOOP

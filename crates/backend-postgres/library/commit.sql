@@ -1,8 +1,11 @@
 -- commit: a batch of transactions that write no record in common, all of them or none.
 --
 -- Everything is locked in one order (executions, other records, gates last) before anything is compared, and compared before anything
--- is written. If one transaction may not land, the call says which ones and why, and writes nothing: whoever asked sends the others
--- again. So the way of a batch that lands whole, as nearly every one does, knows no exceptions.
+-- is written. What no record guards (what is new, counters, nudges) follows table by table, all that the call touches of each at once and
+-- in the order of its keys: whoever waits for somebody holds nothing that the other one may still want.
+--
+-- If one transaction may not land, the call says which ones and why, and writes nothing: whoever asked sends the others again. So the way
+-- of a batch that lands whole, as nearly every one does, knows no exceptions.
 
 -- The first expectation of each transaction that does not hold.
 CREATE FUNCTION conflicts(
@@ -17,7 +20,7 @@ CREATE FUNCTION conflicts(
             SELECT asked.tx, asked.nth, found.version, found.tag
             FROM unnest(expected_executions) AS asked
             LEFT JOIN unnest(executions) AS found ON found.partition = asked.partition AND found.uuid = asked.uuid
-            WHERE (found.version, found.tag) IS DISTINCT FROM (asked.version, asked.tag)
+            WHERE asked.nth IS NOT NULL AND (found.version, found.tag) IS DISTINCT FROM (asked.version, asked.tag)
             UNION ALL
             SELECT asked.tx, asked.nth, found.version, found.tag
             FROM unnest(expected_records) AS asked
@@ -74,43 +77,55 @@ CREATE FUNCTION commit(
 ) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
     executions    execution_before[] := '{}';
+    told_of       execution_before[];
     records       record_before[] := '{}';
     gates         record_before[] := '{}';
+    any_forgotten boolean;
     rows_written  integer;
     generation_now bigint;
 BEGIN
+    -- Rows are locked in the order they are asked for, which is that of their keys. Each is looked up by itself: a plan made while a
+    -- table was small would walk along all of it, to have it in order.
     IF expected_executions IS NOT NULL THEN
         executions := ARRAY(
             SELECT ROW(found.partition, found.uuid, found.version, found.tag,
-                coalesce(found.version = asked.version AND found.tag = asked.tag, false), found.namespace, found.lane, found.state,
-                found.due_at, found.queue_id, found.score, found.history_lines)::execution_before
+                CASE WHEN asked.nth IS NOT NULL THEN coalesce(found.version = asked.version AND found.tag = asked.tag, false) END,
+                found.namespace, found.lane, found.state, found.due_at, found.queue_id, found.score,
+                found.history_lines)::execution_before
             FROM unnest(expected_executions) AS asked
-            JOIN execution AS found ON found.partition = asked.partition AND found.uuid = asked.uuid
-            ORDER BY found.partition, found.uuid
-            FOR UPDATE OF found);
+            CROSS JOIN LATERAL (
+                SELECT * FROM execution
+                WHERE execution.partition = asked.partition AND execution.uuid = asked.uuid
+                FOR UPDATE
+            ) AS found);
+        IF lines IS NOT NULL THEN
+            told_of := ARRAY(SELECT one FROM unnest(executions) AS one WHERE one.is_expected IS NULL);
+            executions := ARRAY(SELECT one FROM unnest(executions) AS one WHERE one.is_expected IS NOT NULL);
+        END IF;
     END IF;
     IF expected_records IS NOT NULL THEN
         records := ARRAY(
             SELECT ROW(found.partition, found.key, found.version, found.tag,
                 coalesce(found.version = asked.version AND found.tag = asked.tag, false), found.due_at, found.expires_at)::record_before
             FROM unnest(expected_records) AS asked
-            JOIN record AS found ON found.partition = asked.partition AND found.key = asked.key
-            ORDER BY left(found.key, 5) = 'gate:', found.partition, found.key
-            FOR UPDATE OF found);
+            CROSS JOIN LATERAL (
+                SELECT * FROM record WHERE record.partition = asked.partition AND record.key = asked.key FOR UPDATE
+            ) AS found);
     END IF;
     IF guards IS NOT NULL THEN
         gates := ARRAY(
             SELECT ROW(found.partition, found.key, found.version, found.tag,
                 coalesce(found.version = asked.version AND found.tag = asked.tag, false), found.due_at, found.expires_at)::record_before
             FROM unnest(guards) AS asked
-            JOIN record AS found ON found.partition = asked.partition AND found.key = asked.key
-            ORDER BY found.partition, found.key
-            FOR SHARE OF found);
+            CROSS JOIN LATERAL (
+                SELECT * FROM record WHERE record.partition = asked.partition AND record.key = asked.key FOR SHARE
+            ) AS found);
     END IF;
     -- Read before the locks, the clock would let through what came too late behind one.
     now := store_now(caller);
     -- What is remembered no longer is not there.
-    IF EXISTS (SELECT FROM unnest(records) AS found WHERE found.expires_at <= now) THEN
+    any_forgotten := EXISTS (SELECT FROM unnest(records) AS found WHERE found.expires_at <= now);
+    IF any_forgotten THEN
         records := ARRAY(SELECT one FROM unnest(records) AS one WHERE one.expires_at IS NULL OR one.expires_at > now);
     END IF;
     verdicts := '{}';
@@ -142,7 +157,8 @@ BEGIN
         SELECT partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason, blocking_detail, priority,
             updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap, worker, lease_epoch, lease_id,
             lease_expires_at, is_attempt_over, put.lines, line_count, body
-        FROM unnest(created) AS put;
+        FROM unnest(created) AS put
+        ORDER BY partition, uuid;
     END IF;
     IF replaced IS NOT NULL THEN
         IF EXISTS (SELECT FROM unnest(replaced) AS put WHERE (executions[put.at]).history_lines + put.line_count > 64) THEN
@@ -168,13 +184,16 @@ BEGIN
     END IF;
     PERFORM move_executions(created, replaced, deleted, executions);
 
+    IF any_forgotten THEN
+        DELETE FROM record USING unnest(created_records) AS put
+        WHERE record.partition = put.partition AND record.key = put.key AND record.expires_at <= now;
+    END IF;
     IF created_records IS NOT NULL THEN
+        -- Whoever has locked what was created since the look may wait for this call: it is not waited for.
         INSERT INTO record (partition, key, version, tag, due_at, expires_at, seq, body)
         SELECT partition, key, version, tag, due_at, now + ttl_ms, seq, body FROM unnest(created_records)
         ORDER BY partition, key
-        ON CONFLICT (partition, key) DO UPDATE SET version = excluded.version, tag = excluded.tag, due_at = excluded.due_at,
-            expires_at = excluded.expires_at, seq = excluded.seq, body = excluded.body
-        WHERE record.expires_at <= now;
+        ON CONFLICT (partition, key) DO NOTHING;
         GET DIAGNOSTICS rows_written = ROW_COUNT;
         IF rows_written <> cardinality(created_records) THEN
             RAISE EXCEPTION 'somebody else has created a record' USING ERRCODE = 'unique_violation';
@@ -188,8 +207,6 @@ BEGIN
     IF deleted_records IS NOT NULL THEN
         DELETE FROM record USING unnest(deleted_records) AS gone
         WHERE record.partition = gone.partition AND record.key = gone.key;
-        DELETE FROM counter USING unnest(deleted_records) AS gone
-        WHERE counter.partition = gone.partition AND counter.owner = gone.key AND left(gone.key, 5) = 'flow:';
         DELETE FROM history USING unnest(deleted_records) AS gone
         WHERE history.partition = gone.partition AND history.key = gone.key AND left(gone.key, 5) = 'flow:';
     END IF;
@@ -205,7 +222,7 @@ BEGIN
         ON CONFLICT (name, sort) DO UPDATE SET partition = excluded.partition, key = excluded.key;
     END IF;
     IF lines IS NOT NULL THEN
-        PERFORM append_lines(lines);
+        PERFORM append_lines(lines, told_of);
     END IF;
     IF payloads IS NOT NULL THEN
         -- Those of an execution that is not there are not kept.
@@ -217,14 +234,14 @@ BEGIN
     IF remains IS NOT NULL THEN
         PERFORM delete_remains(remains);
     END IF;
+    IF remains IS NOT NULL OR deleted_records IS NOT NULL THEN
+        PERFORM delete_counters(remains, deleted_records, increments);
+    END IF;
     IF increments IS NOT NULL THEN
         counters := move_counters(increments);
     END IF;
-    IF nudges IS NOT NULL THEN
-        PERFORM put_nudges(nudges, increments, now);
-    END IF;
-    IF cleared IS NOT NULL OR deleted IS NOT NULL OR deleted_records IS NOT NULL THEN
-        PERFORM clear_nudges(cleared, deleted, deleted_records);
+    IF nudges IS NOT NULL OR cleared IS NOT NULL OR deleted IS NOT NULL OR deleted_records IS NOT NULL THEN
+        PERFORM move_nudges(nudges, cleared, deleted, deleted_records, increments, now);
     END IF;
     IF ends IS NOT NULL THEN
         UPDATE stream SET closed_at = ended.at, closed_reason = ended.reason FROM unnest(ends) AS ended

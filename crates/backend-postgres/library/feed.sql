@@ -27,13 +27,15 @@ BEGIN
             ELSE false END
         LIMIT 1);
     IF expired IS NOT NULL THEN
-        SELECT partition, xid, number, generation, key, namespace, lane, kind, flow_id, line INTO oldest
-        FROM feed WHERE partition = expired AND xid < ended ORDER BY xid, number LIMIT 1;
+        -- None, where nothing is left: read into a row, that would be a line of nothing.
+        oldest := (
+            SELECT ROW(partition, xid, number, generation, key, namespace, lane, kind, flow_id, line)::feed_line
+            FROM feed WHERE partition = expired AND xid < ended ORDER BY xid, number LIMIT 1);
         RETURN;
     END IF;
     least_xid := (SELECT min(coalesce(start.xid, 0)) FROM unnest(starts) AS start);
     segments := ARRAY(
-        SELECT own FROM generate_series(0, 31) AS own
+        SELECT own FROM generate_series(0, 7) AS own
         WHERE NOT EXISTS (SELECT FROM feed_segment WHERE segment = own AND last_xid < least_xid));
     answer := ARRAY(
         SELECT ROW(start.partition, line.xid, line.number, line.generation, line.key, line.namespace, line.lane, line.kind,
@@ -64,7 +66,7 @@ DECLARE
     segments smallint[];
 BEGIN
     now := store_now(caller);
-    segments := ARRAY(SELECT own FROM generate_series(0, 31) AS own
+    segments := ARRAY(SELECT own FROM generate_series(0, 7) AS own
         WHERE NOT EXISTS (SELECT FROM feed_segment WHERE segment = own AND last_xid IS NOT NULL));
     answer := ARRAY(
         SELECT coalesce((
@@ -76,16 +78,20 @@ BEGIN
         FROM unnest(partitions) WITH ORDINALITY AS asked (partition) ORDER BY asked.ordinality);
 END $$;
 
--- Once an hour: segments that nobody writes to any more are noted, and one whose lines are all too old is emptied, with the last line of
+-- Now and then: segments that nobody writes to any more are noted, and one whose lines are all too old is emptied, with the last line of
 -- each partition kept in mind.
-CREATE FUNCTION tidy_feed(caller caller, kept_ms bigint) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION tidy_feed(caller caller, kept_ms bigint, OUT now bigint) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
-    now     bigint := store_now(caller);
-    own     smallint;
-    newest  bigint;
+    own    smallint;
+    newest bigint;
 BEGIN
-    FOR own IN SELECT generate_series(0, 31) LOOP
+    now := store_now(caller);
+    -- Two would wait for each other: for the lines that are kept in mind, and for the segment to empty.
+    IF NOT pg_try_advisory_xact_lock(1179017570, 3) THEN
+        RETURN;
+    END IF;
+    FOR own IN SELECT generate_series(0, 7) LOOP
         EXECUTE format('SELECT max(last.written_at) FROM (
             WITH RECURSIVE line AS (
                 (SELECT partition, xid, number, written_at FROM feed_%1$s ORDER BY partition DESC, xid DESC, number DESC LIMIT 1)
@@ -104,7 +110,7 @@ BEGIN
                     written_at = excluded.written_at, trimmed_at = excluded.trimmed_at', own) USING now;
             EXECUTE format('TRUNCATE feed_%s', own);
             DELETE FROM feed_segment WHERE segment = own;
-        ELSIF newest < (now / 3600000 - 1) * 3600000 THEN
+        ELSIF newest < (now / 14400000 - 1) * 14400000 THEN
             INSERT INTO feed_segment (segment, last_xid)
             VALUES (own, pg_snapshot_xmax(pg_current_snapshot())::text::bigint) ON CONFLICT DO NOTHING;
         ELSE

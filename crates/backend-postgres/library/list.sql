@@ -125,10 +125,13 @@ BEGIN
 END $$;
 
 -- The lists of blocked executions that are not empty, by partition and name, after one of them.
-CREATE FUNCTION blocked_heads(partitions smallint[], after_partition smallint, after_name text, at_most bigint)
-RETURNS entry_head[] LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+CREATE FUNCTION blocked_heads(
+    caller caller, partitions smallint[], after_partition smallint, after_name text, at_most bigint,
+    OUT now bigint, OUT answer entry_head[]
+) LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
 BEGIN
-    RETURN ARRAY(
+    now := store_now(caller);
+    answer := ARRAY(
         WITH RECURSIVE head AS (
             SELECT first.* FROM unnest(partitions) AS asked (partition)
             CROSS JOIN LATERAL (

@@ -92,16 +92,18 @@ BEGIN
     WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM (records[put.at]).due_at;
 END $$;
 
--- Adds lines to histories: of executions that are not written in the same call, and of flows.
-CREATE FUNCTION append_lines(added line_put[]) RETURNS void LANGUAGE plpgsql AS $$
+-- Adds lines to histories: of executions that the transaction does not write, which are locked, and of flows.
+CREATE FUNCTION append_lines(added line_put[], told_of execution_before[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE execution SET history = execution.history || more.lines, history_lines = execution.history_lines + more.count
     FROM (
-        SELECT line.partition, line.key, count(*), string_agg(line.line || E'\n', '' ORDER BY line.ordinality) AS lines
-        FROM unnest(added) WITH ORDINALITY AS line
-        WHERE left(line.key, 10) = 'execution:' GROUP BY line.partition, line.key
+        SELECT found.partition, found.uuid, count(*), string_agg(line.line || E'\n', '' ORDER BY line.ordinality) AS lines
+        FROM (SELECT DISTINCT partition, uuid FROM unnest(told_of)) AS found
+        JOIN unnest(added) WITH ORDINALITY AS line
+            ON line.partition = found.partition AND line.key = 'execution:' || found.uuid
+        GROUP BY found.partition, found.uuid
     ) AS more
-    WHERE execution.partition = more.partition AND execution.uuid = substr(more.key, 11)::uuid;
+    WHERE execution.partition = more.partition AND execution.uuid = more.uuid;
     INSERT INTO history (partition, key, first, count, lines)
     SELECT line.partition, line.key,
         coalesce((SELECT history.first + history.count FROM history
@@ -109,7 +111,7 @@ BEGIN
         count(*), string_agg(line.line || E'\n', '' ORDER BY line.ordinality)
     FROM unnest(added) WITH ORDINALITY AS line
     WHERE left(line.key, 10) <> 'execution:'
-    GROUP BY line.partition, line.key;
+    GROUP BY line.partition, line.key ORDER BY line.partition, line.key;
     DELETE FROM history USING (
         SELECT DISTINCT line.partition, line.key, last.first + last.count - 1000 AS oldest_shown
         FROM unnest(added) AS line
@@ -121,7 +123,7 @@ BEGIN
     WHERE history.partition = long.partition AND history.key = long.key AND history.first + history.count <= long.oldest_shown;
 END $$;
 
--- Deletes what is kept for executions beside their records.
+-- Deletes what is kept for executions beside their records, but for counters.
 CREATE FUNCTION delete_remains(remains execution_gone[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM payload USING unnest(remains) AS gone
@@ -131,14 +133,34 @@ BEGIN
     WHERE execution.partition = gone.partition AND execution.uuid = gone.uuid AND history_lines > 0;
     DELETE FROM history USING unnest(remains) AS gone
     WHERE history.partition = gone.partition AND history.key = 'execution:' || gone.uuid;
-    DELETE FROM counter USING unnest(remains) AS gone
-    WHERE counter.partition = gone.partition AND counter.owner = 'execution:' || gone.uuid;
     WITH hidden AS (
         DELETE FROM stream USING unnest(remains) AS gone
         WHERE stream.partition = gone.partition AND stream.uuid = gone.uuid
         RETURNING stream.stream_id
     )
     INSERT INTO deleted_stream (stream_id) SELECT stream_id FROM hidden;
+END $$;
+
+-- Deletes the counters of executions and flows that are gone. Those that the call moves are locked with them, in the order in which
+-- everybody moves counters: all of them are moved by nothing first.
+CREATE FUNCTION delete_counters(remains execution_gone[], deleted_records record_gone[], increments increment[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    counted increment[] := ARRAY(
+        SELECT ROW(NULL, counter.partition, counter.owner, counter.name, 0)::increment
+        FROM (
+            SELECT partition, 'execution:' || uuid AS owner FROM unnest(remains)
+            UNION ALL
+            SELECT partition, key FROM unnest(deleted_records) WHERE left(key, 5) = 'flow:'
+        ) AS gone
+        JOIN counter ON counter.partition = gone.partition AND counter.owner = gone.owner);
+BEGIN
+    IF cardinality(counted) = 0 THEN
+        RETURN;
+    END IF;
+    PERFORM move_counters(counted || ARRAY(SELECT ROW(NULL, partition, owner, name, 0)::increment FROM unnest(increments)));
+    DELETE FROM counter USING unnest(counted) AS gone
+    WHERE counter.partition = gone.partition AND counter.owner = gone.owner AND counter.name = gone.name;
 END $$;
 
 -- Moves counters; what each increment left them at, as if the transactions had come one after the other.
@@ -160,26 +182,16 @@ CREATE FUNCTION move_counters(increments increment[]) RETURNS bigint[] LANGUAGE 
 $$;
 
 -- Asks for records to be looked at; a later nudge has another stamp, and the first one's age. Some are asked for only where a
--- counter stands at zero after their transaction.
-CREATE FUNCTION put_nudges(nudges nudge_put[], increments increment[], now bigint) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO nudge (partition, key, stamp, at)
-    SELECT DISTINCT ON (partition, key) partition, key, stamp, now
-    FROM unnest(nudges) AS asked
-    WHERE asked.zero_owner IS NULL OR 0 = coalesce((
-            SELECT value FROM counter
-            WHERE counter.partition = asked.partition AND counter.owner = asked.zero_owner AND counter.name = asked.zero_name), 0)
-        - coalesce((
-            SELECT sum(later.by) FROM unnest(increments) AS later
-            WHERE later.tx > asked.tx AND later.partition = asked.partition AND later.owner = asked.zero_owner
-                AND later.name = asked.zero_name), 0)
-    ORDER BY partition, key, tx DESC
-    ON CONFLICT (partition, key) DO UPDATE SET stamp = excluded.stamp
-$$;
-
--- Removes nudges that were evaluated, unless newer ones came, and those of records that are gone; in the order in which others lock them.
-CREATE FUNCTION clear_nudges(cleared nudge_seen[], deleted execution_gone[], deleted_records record_gone[]) RETURNS void LANGUAGE sql AS $$
-    DELETE FROM nudge USING (
-        SELECT nudge.partition, nudge.key
+-- counter stands at zero after their transaction. Nudges that were evaluated go, unless newer ones came, and those of records that are
+-- gone. All are locked in one order: where some come and others go, these are put first too, as they stand and at no moment.
+CREATE FUNCTION move_nudges(
+    nudges nudge_put[], cleared nudge_seen[], deleted execution_gone[], deleted_records record_gone[], increments increment[],
+    now bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    going nudge_seen[] := ARRAY(
+        SELECT ROW(gone.partition, gone.key, gone.stamp)::nudge_seen
         FROM (
             SELECT partition, key, stamp FROM unnest(cleared)
             UNION ALL
@@ -187,17 +199,49 @@ CREATE FUNCTION clear_nudges(cleared nudge_seen[], deleted execution_gone[], del
             UNION ALL
             SELECT partition, key, NULL FROM unnest(deleted_records)
         ) AS gone
-        JOIN nudge ON nudge.partition = gone.partition AND nudge.key = gone.key AND (gone.stamp IS NULL OR nudge.stamp = gone.stamp)
-        ORDER BY nudge.partition, nudge.key
-        FOR UPDATE OF nudge
-    ) AS locked
-    WHERE nudge.partition = locked.partition AND nudge.key = locked.key
-$$;
+        JOIN nudge ON nudge.partition = gone.partition AND nudge.key = gone.key
+        WHERE gone.stamp IS NULL OR nudge.stamp = gone.stamp);
+BEGIN
+    IF nudges IS NOT NULL THEN
+        INSERT INTO nudge (partition, key, stamp, at)
+        SELECT DISTINCT ON (partition, key COLLATE "C") partition, key, stamp, at FROM (
+            SELECT partition, key, stamp, now AS at, tx FROM unnest(nudges) AS asked
+            WHERE asked.zero_owner IS NULL OR 0 = coalesce((
+                    SELECT value FROM counter
+                    WHERE counter.partition = asked.partition AND counter.owner = asked.zero_owner
+                        AND counter.name = asked.zero_name), 0)
+                - coalesce((
+                    SELECT sum(later.by) FROM unnest(increments) AS later
+                    WHERE later.tx > asked.tx AND later.partition = asked.partition AND later.owner = asked.zero_owner
+                        AND later.name = asked.zero_name), 0)
+            UNION ALL
+            SELECT partition, key, coalesce(stamp, 0), 0, -1 FROM unnest(going)
+        ) AS moved
+        ORDER BY partition, key COLLATE "C", tx DESC
+        ON CONFLICT (partition, key) DO UPDATE
+        SET stamp = CASE WHEN excluded.at = 0 THEN nudge.stamp ELSE excluded.stamp END;
+    END IF;
+    IF cardinality(going) > 0 THEN
+        DELETE FROM nudge USING (
+            SELECT nudge.partition, nudge.key
+            FROM unnest(going) AS gone
+            JOIN nudge ON nudge.partition = gone.partition AND nudge.key = gone.key
+            WHERE gone.stamp IS NULL OR nudge.stamp = gone.stamp
+            ORDER BY nudge.partition, nudge.key
+            FOR UPDATE OF nudge
+        ) AS locked
+        WHERE nudge.partition = locked.partition AND nudge.key = locked.key;
+    END IF;
+END $$;
 
--- Tells the feeds of partitions what happened.
+-- Tells the feeds of partitions what happened. Before anybody has drawn a generation, the moment at which the server was started tells its
+-- lines from those of another one.
 CREATE FUNCTION tell(lines told[], now bigint, caller caller) RETURNS void LANGUAGE sql AS $$
     INSERT INTO feed (segment, partition, xid, number, generation, written_at, key, namespace, lane, kind, flow_id, line)
-    SELECT (now / 3600000) % 32, partition, pg_current_xact_id()::text::bigint, ordinality, here.generation, now, key, namespace,
+    SELECT (now / 14400000) % 8, partition, pg_current_xact_id()::text::bigint, ordinality, here.generation, now, key, namespace,
         lane, kind, flow_id, line
-    FROM (SELECT (coalesce(current_generation(caller), 0) >> 32)::integer AS generation) AS here, unnest(lines) WITH ORDINALITY
+    FROM (
+        SELECT coalesce((current_generation(caller) >> 32)::integer,
+            hashint8((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint)) AS generation
+    ) AS here, unnest(lines) WITH ORDINALITY
 $$;

@@ -6,16 +6,17 @@ BEGIN
 END $$;
 
 -- The store's time; proves that it answers.
-CREATE FUNCTION ping(caller caller) RETURNS bigint LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION ping(caller caller, OUT now bigint) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    RETURN store_now(caller);
+    now := store_now(caller);
 END $$;
 
 -- Draws a generation, where there is none: of a timeline that was not met before, or instead of one whose last writes were lost.
-CREATE FUNCTION draw_generation(caller caller, drawn bigint, OUT generation bigint, OUT reached bigint)
+CREATE FUNCTION draw_generation(caller caller, drawn bigint, OUT now bigint, OUT generation bigint, OUT reached bigint)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 BEGIN
+    now := store_now(caller);
     IF log_position() < caller.reached THEN
         UPDATE generation SET number = drawn
         WHERE system_identifier = caller.system_identifier AND timeline = current_timeline();
@@ -115,9 +116,11 @@ BEGIN
 END $$;
 
 -- The queues of some partitions that have anything, with what is best in each: each is found by skipping from one to the next.
-CREATE FUNCTION queue_heads(partitions smallint[]) RETURNS queue_head[] LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+CREATE FUNCTION queue_heads(caller caller, partitions smallint[], OUT now bigint, OUT answer queue_head[])
+LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
 BEGIN
-    RETURN ARRAY(
+    now := store_now(caller);
+    answer := ARRAY(
         WITH RECURSIVE head AS (
             SELECT first.* FROM unnest(partitions) AS asked (partition)
             CROSS JOIN LATERAL (
@@ -136,8 +139,9 @@ BEGIN
         SELECT ROW(head.partition, head.queue_id, head.score, head.uuid)::queue_head FROM head ORDER BY 1);
 END $$;
 
--- Wakes up other processes.
+-- Wakes up other processes. Whoever tells them waits for no disk: nothing is lost with it but time.
 CREATE FUNCTION tell_others(messages text[]) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
     PERFORM pg_notify('flowfabric', message) FROM unnest(messages) AS message;
 END $$;

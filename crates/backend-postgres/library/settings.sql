@@ -6,6 +6,10 @@ DECLARE
     number  integer := 0;
     stands  setting;
 BEGIN
+    -- Who changes several does so in any order, but alone.
+    IF (SELECT count(*) FROM unnest(ops) WHERE what = 'put') > 1 THEN
+        PERFORM pg_advisory_xact_lock(1179017570, 2);
+    END IF;
     now := store_now(caller);
     answer := '{}';
     FOREACH op IN ARRAY ops LOOP
@@ -53,7 +57,10 @@ BEGIN
             ON CONFLICT (key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
                 updated_at = excluded.updated_at, expires_at = excluded.expires_at
             WHERE stands.key IS NOT NULL OR op.expected = 'anything'
-            RETURNING * INTO STRICT stands;
+            RETURNING * INTO stands;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'somebody else has created a setting' USING ERRCODE = 'unique_violation';
+            END IF;
             answer := answer || ROW(number, 'written', stands.key, stands.value::text, stands.revision, stands.updated_at,
                 stands.expires_at)::setting_found;
         ELSIF stands.key IS NOT NULL THEN

@@ -4,7 +4,14 @@ CREATE FUNCTION stamp(
 ) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    lines told[];
+    lines told[] := ARRAY(
+        SELECT ROW(task.partition, 'execution:' || task.uuid, task.namespace, task.lane, task.kind, task.flow_id,
+            '{"at":' || outcome.at || ',"what":"claimed","actor":' || (claimants[outcome.number]).actor || ',"attempt_index":'
+                || task.attempt_index || ',"lease_epoch":' || outcome.lease_epoch
+                || coalesce(',"flow_id":"' || task.flow_id || '"', '') || '}')::told
+        FROM unnest(outcomes) AS outcome
+        CROSS JOIN LATERAL (SELECT (tasks[outcome.number]).*) AS task
+        ORDER BY outcome.number);
 BEGIN
     UPDATE execution SET version = execution.version + 1, tag = own_tag, updated_at = outcome.at, due_at = outcome.due_at,
         queue_id = NULL, score = NULL,
@@ -18,7 +25,7 @@ BEGIN
         state = 'active', blocking_reason = 'none', blocking_detail = NULL, worker = claimant.worker,
         lease_epoch = outcome.lease_epoch, lease_id = claimant.lease_id, lease_expires_at = outcome.at + claimant.lease_ms,
         attempt_id = outcome.attempt_id, is_attempt_over = false,
-        history = execution.history || claimed(outcome, tasks[outcome.number], claimant.actor) || E'\n',
+        history = execution.history || (lines[outcome.number]).line || E'\n',
         history_lines = execution.history_lines + 1
     FROM unnest(outcomes) AS outcome
     CROSS JOIN LATERAL (SELECT (tasks[outcome.number]).*) AS task
@@ -47,17 +54,8 @@ BEGIN
         CROSS JOIN LATERAL (VALUES (task.state, -1), ('active', 1)) AS change (state, by)
         WHERE outcome.is_lease AND task.flow_id IS NOT NULL AND task.state <> 'active'))
     WHERE EXISTS (SELECT FROM unnest(tasks) AS task WHERE task.flow_id IS NOT NULL);
-    lines := ARRAY(
-        SELECT ROW(task.partition, 'execution:' || task.uuid, task.namespace, task.lane, task.kind, task.flow_id,
-            claimed(outcome, tasks[outcome.number], (claimants[outcome.number]).actor))::told
-        FROM unnest(outcomes) AS outcome
-        CROSS JOIN LATERAL (SELECT (tasks[outcome.number]).*) AS task
-        WHERE outcome.is_lease ORDER BY outcome.number);
-    PERFORM tell(lines, now, caller);
+    lines := ARRAY(SELECT lines[outcome.number] FROM unnest(outcomes) AS outcome WHERE outcome.is_lease ORDER BY outcome.number);
+    IF cardinality(lines) > 0 THEN
+        PERFORM tell(lines, now, caller);
+    END IF;
 END $$;
-
--- The line of a history that says that an execution was claimed.
-CREATE FUNCTION claimed(outcome handed_out, task taken, actor text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT '{"at":' || outcome.at || ',"what":"claimed","actor":' || actor || ',"attempt_index":' || task.attempt_index
-        || ',"lease_epoch":' || outcome.lease_epoch || coalesce(',"flow_id":"' || task.flow_id || '"', '') || '}'
-$$;

@@ -1,16 +1,18 @@
 -- Cleaning up behind the calls, little by little.
 
--- One short run: how many rows it deleted at most of any kind. Whoever comes while another one is at it does nothing.
-CREATE FUNCTION tidy(caller caller, at_most bigint, OUT deleted bigint) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- One short run: how many rows it deleted at most of any kind. Whoever comes while another one is at it does nothing. It waits for
+-- accounts only, before it has anything else; whatever somebody is using otherwise is passed over.
+CREATE FUNCTION tidy(caller caller, at_most bigint, OUT now bigint, OUT deleted bigint) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
-    now   bigint := store_now(caller);
     count bigint;
 BEGIN
+    now := store_now(caller);
     deleted := 0;
     IF NOT pg_try_advisory_xact_lock(1179017570, 1) THEN
         RETURN;
     END IF;
+    deleted := tidy_places(at_most);
     UPDATE store SET clock = greatest(clock, now - caller.clock_offset);
     DELETE FROM record USING (
         SELECT partition, key FROM record WHERE expires_at <= now ORDER BY expires_at LIMIT at_most FOR UPDATE SKIP LOCKED
@@ -29,7 +31,7 @@ BEGIN
         LIMIT at_most FOR UPDATE SKIP LOCKED
     ) AS gone WHERE stream_change.partition = gone.partition AND stream_change.number = gone.number;
     GET DIAGNOSTICS count = ROW_COUNT;
-    deleted := greatest(deleted, count, tidy_seen(now, at_most), tidy_places(at_most), tidy_frames(now, at_most), fold_depths(at_most));
+    deleted := greatest(deleted, count, tidy_seen(now, at_most), tidy_frames(now, at_most), fold_depths(at_most));
 END $$;
 
 -- Frames whose time is over, and those of streams that are gone.
@@ -42,8 +44,11 @@ DECLARE
 BEGIN
     WITH over AS (
         SELECT stream_id, millis, sequence FROM frame WHERE expires_at <= now ORDER BY expires_at LIMIT at_most
+    ), held AS MATERIALIZED (
+        -- Whoever appends has the stream first, and its frames then.
+        SELECT stream_id FROM stream WHERE stream_id IN (SELECT stream_id FROM over) FOR UPDATE SKIP LOCKED
     ), deleted AS (
-        DELETE FROM frame USING over
+        DELETE FROM frame USING over JOIN held ON held.stream_id = over.stream_id
         WHERE frame.stream_id = over.stream_id AND frame.millis = over.millis AND frame.sequence = over.sequence
         RETURNING frame.stream_id
     ), counted AS (

@@ -6,11 +6,11 @@ CREATE TYPE caller AS (clock_offset bigint, seen bigint, system_identifier bigin
 
 -- A transaction: the generation it was decided in, until when it may land.
 CREATE TYPE wanted AS (generation bigint, not_after bigint);
--- What a transaction was decided from: its number in the call, which of its expectations this is, the record, and the version it
--- must have (none: it must not exist).
+-- What a transaction was decided from: its number in the call, which of its expectations this is (none: it is only told of), the record,
+-- and the version it must have (none: it must not exist).
 CREATE TYPE expected_execution AS (tx integer, nth integer, partition smallint, uuid uuid, version bigint, tag bigint);
 CREATE TYPE expected_record AS (tx integer, nth integer, partition smallint, key text, version bigint, tag bigint);
--- A record as it stood before: whether it is what was expected, and what must be undone when it changes.
+-- A record as it stood before: whether it is what was expected (nothing, if nothing was), and what must be undone when it changes.
 CREATE TYPE execution_before AS (
     partition smallint, uuid uuid, version bigint, tag bigint, is_expected boolean, namespace text, lane text, state text,
     due_at bigint, queue_id bigint, score bigint, history_lines bigint);
@@ -72,12 +72,12 @@ CREATE TYPE source AS (lane integer, partition smallint, queue_id bigint, bound 
 -- Who gets something: the text of a claim, how long a lease and a grant last, and what a lease is known by.
 CREATE TYPE claimant AS (claim text, lease_ms bigint, grant_ms bigint, actor text, worker text, lease_id uuid, attempt_id uuid);
 -- What may be handed out, as it was seen without a lock.
-CREATE TYPE candidate AS (partition smallint, uuid uuid, version bigint, tag bigint, input_bytes bigint);
+CREATE TYPE candidate AS (partition smallint, queue_id bigint, score bigint, uuid uuid);
 -- What was locked to be handed out.
 CREATE TYPE taken AS (
     partition smallint, uuid uuid, version bigint, tag bigint, body text, queue_id bigint, score bigint, updated_at bigint,
     is_free boolean, due_cap bigint, due_at bigint, state text, namespace text, lane text, kind text, flow_id uuid,
-    lease_epoch bigint, attempt_index integer, attempt_id uuid, input_bytes bigint);
+    lease_epoch bigint, attempt_index integer, attempt_id uuid);
 -- What becomes of it: when, a lease or a grant, the gate of its flow, and when it is due; an attempt that begins has an id.
 CREATE TYPE handed_out AS (
     number integer, at bigint, is_lease boolean, gate text, gate_version bigint, gate_tag bigint, due_at bigint, lease_epoch bigint,

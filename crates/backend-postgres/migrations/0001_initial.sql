@@ -80,7 +80,8 @@ CREATE TABLE execution (
     claim            text COLLATE "C" NOT NULL DEFAULT '',
     body             text COLLATE "C" NOT NULL,
     PRIMARY KEY (partition, uuid)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);
+) WITH (fillfactor = 30, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);
+-- A row grows as its execution is claimed and ends, often before anybody could clean up behind it: a page has room for all three.
 -- A body of some kilobytes stays on its page: rows that are moved out are written three times over.
 ALTER TABLE execution SET (toast_tuple_target = 8160);
 ALTER TABLE execution ALTER COLUMN body SET STORAGE MAIN;
@@ -166,7 +167,7 @@ CREATE TABLE history (
 );
 
 -- What happened, by partition in the order of the transactions that wrote it. A line is visible to readers once every transaction
--- with a smaller number has ended. Segments are an hour each and are emptied whole.
+-- with a smaller number has ended. Segments are four hours each and are emptied whole, a day later.
 CREATE TABLE feed (
     segment    smallint NOT NULL,
     partition  smallint NOT NULL,
@@ -185,7 +186,7 @@ CREATE TABLE feed (
 ) PARTITION BY LIST (segment);
 DO $$
 BEGIN
-    FOR segment IN 0..31 LOOP
+    FOR segment IN 0..7 LOOP
         EXECUTE format('CREATE TABLE feed_%s PARTITION OF feed FOR VALUES IN (%s)', segment, segment);
     END LOOP;
 END $$;

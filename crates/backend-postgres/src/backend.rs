@@ -18,7 +18,7 @@ use ff_core::ledger::LedgerCall;
 use ff_core::time::{Duration, Timestamp};
 
 use crate::call::call;
-use crate::error::{OpenError, corrupt};
+use crate::error::OpenError;
 use crate::open::{about, open};
 use crate::options::Options;
 use crate::shared::Shared;
@@ -62,9 +62,7 @@ impl std::fmt::Debug for PostgresBackend {
 impl Shared {
     /// The store's time; proves that it answers.
     pub(crate) async fn ping(&self) -> Result<Timestamp> {
-        let caller = self.caller();
-        let row = self.connections.row(call!(reading ping(caller: &caller))).await?;
-        Ok(self.was_told(row.try_get(0).map_err(corrupt)?))
+        Ok(self.ask(call!(reading ping())).await?.0)
     }
 }
 

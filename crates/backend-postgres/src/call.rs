@@ -1,12 +1,14 @@
 //! Calls: one statement each, on a connection that calls share.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool, PoolError};
 use ff_backend::{Error, Result};
-use postgres_types::ToSql;
+use postgres_types::{FromSql, ToSql};
 use tokio::time::timeout;
 use tokio_postgres::Row;
+use tokio_postgres::row::RowIndex;
 
 use crate::error::{Fate, as_error, corrupt, describe, fate};
 use crate::library::LIBRARY;
@@ -19,7 +21,7 @@ const TRIES_MAX: u32 = 16;
 /// A function of the library, with the values of its parameters.
 pub(crate) struct Call<'v> {
     pub(crate) function: &'static str,
-    pub(crate) names: &'static [&'static str],
+    pub(crate) names: Vec<&'static str>,
     pub(crate) values: Vec<&'v (dyn ToSql + Sync)>,
     /// Whether a lost reply leaves a doubt.
     pub(crate) writes: bool,
@@ -30,7 +32,7 @@ macro_rules! call {
     ($kind:ident $function:ident($($name:ident: $value:expr),* $(,)?)) => {
         $crate::call::Call {
             function: stringify!($function),
-            names: &[$(stringify!($name)),*],
+            names: vec![$(stringify!($name)),*],
             values: vec![$($value as &(dyn postgres_types::ToSql + Sync)),*],
             writes: $crate::call::$kind,
         }
@@ -55,6 +57,28 @@ impl Call<'_> {
             named.join(", ")
         )
     }
+}
+
+/// The row a function answers.
+pub(crate) struct Answer(pub(crate) Row);
+
+impl Answer {
+    /// A column by its name or number.
+    pub(crate) fn get<'r, T: FromSql<'r>>(&'r self, column: impl RowIndex + Display) -> Result<T> {
+        self.0.try_get(column).map_err(corrupt)
+    }
+
+    /// The rows in a column; where there are none, the store says nothing.
+    pub(crate) fn list<T: for<'r> FromSql<'r>>(&self, column: &str) -> Result<Vec<T>> {
+        Ok(self.get::<Option<Vec<T>>>(column)?.unwrap_or_default())
+    }
+}
+
+/// What a row is about that says so by a place. The store counts from 1.
+pub(crate) fn asked_at<T>(asked: &[T], nth: i32) -> Result<&T> {
+    let at = usize::try_from(nth).ok().and_then(|nth| nth.checked_sub(1));
+    at.and_then(|at| asked.get(at))
+        .ok_or_else(|| corrupt("an answer to nothing"))
 }
 
 /// The connections.
@@ -92,11 +116,12 @@ impl Connections {
     }
 
     /// The one row a function answers.
-    pub(crate) async fn row(&self, call: Call<'_>) -> Result<Row> {
+    pub(crate) async fn row(&self, call: Call<'_>) -> Result<Answer> {
         let function = call.function;
         let mut rows = self.rows(call).await?;
         let row = rows.pop();
-        row.ok_or_else(|| corrupt(format!("{function} answered nothing")))
+        row.map(Answer)
+            .ok_or_else(|| corrupt(format!("{function} answered nothing")))
     }
 
     async fn get(&self) -> Result<Object> {
@@ -104,7 +129,7 @@ impl Connections {
             Error::Unavailable(match error {
                 PoolError::Timeout(_) => {
                     let size = self.0.status().max_size;
-                    format!("all {size} connections are in use; allow more of them (`connections_max`)")
+                    format!("all {size} connections are in use; allow more of them (`postgres_connections_max`)")
                 }
                 PoolError::Backend(error) => describe(&error),
                 other => other.to_string(),

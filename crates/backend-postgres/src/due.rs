@@ -4,20 +4,15 @@ use ff_backend::Result;
 use ff_backend::codec::key::record_key;
 use ff_backend::due::{Due, DueItem, DueKey, DuePage};
 use ff_core::partition::{Family, Partition};
-use postgres_types::FromSql;
 
 use crate::call::call;
 use crate::error::corrupt;
-use crate::shared::{Shared, moment, number, partition};
+use crate::rows::answered;
+use crate::shared::{Shared, count, moment, number, partition};
 
-/// Something that is due.
-#[derive(Debug, FromSql)]
-#[postgres(name = "due_row")]
-struct DueRow {
-    partition: Option<i16>,
-    account_partition: Option<String>,
-    at: i64,
-    key: String,
+answered! {
+    /// Something that is due.
+    DueRow as "due_row" { partition: Option<i16>, account_partition: Option<String>, at: i64, key: String }
 }
 
 impl Shared {
@@ -27,13 +22,11 @@ impl Shared {
             ask.partitions.iter().partition(|it| it.family == Family::Flow);
         let flows: Vec<i16> = flows.into_iter().map(number).collect();
         let accounts: Vec<String> = accounts.iter().map(ToString::to_string).collect();
-        let (caller, at_most) = (self.caller(), i64::try_from(ask.limit).unwrap_or(i64::MAX - 1));
-        let asked = call!(reading due(
-            caller: &caller, partitions: &flows, account_partitions: &accounts, at_most: &at_most));
-        let row = self.connections.row(asked).await?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let found: Vec<DueRow> = row.try_get("answer").map_err(corrupt)?;
-        let next: Option<i64> = row.try_get("next").map_err(corrupt)?;
+        let at_most = count(ask.limit);
+        let asked = call!(reading due(partitions: &flows, account_partitions: &accounts, at_most: &at_most));
+        let (now, answer) = self.ask(asked).await?;
+        let found: Vec<DueRow> = answer.get("answer")?;
+        let next: Option<i64> = answer.get("next")?;
         let items: Vec<DueItem> = found.into_iter().map(item).collect::<Result<_>>()?;
         Ok(DuePage::of(now, items, ask.limit, next.map(moment)))
     }

@@ -1,6 +1,7 @@
 //! What went wrong, and what that means for the call.
 
 use ff_backend::Error;
+use ff_backend::opening::Obstacle;
 use ff_core::partition::CountsMismatch;
 use tokio_postgres::error::SqlState;
 
@@ -25,7 +26,7 @@ pub enum OpenError {
         needed: u32,
     },
     /// The server only follows another one.
-    #[error("the server is a standby, which takes no writes: name the primary, or all servers of the group")]
+    #[error("the server takes no writes, as a standby does: name the primary, or all servers of the group")]
     Standby,
     /// What was acknowledged may be lost when the machine fails.
     #[error(
@@ -58,7 +59,53 @@ pub enum OpenError {
     Counts(#[from] CountsMismatch),
     /// The store answered something it should not.
     #[error(transparent)]
-    Store(#[from] Error),
+    Store(Error),
+}
+
+impl Obstacle for OpenError {
+    type Error = Self;
+
+    /// A server starts, recovers or fails over; a standby may be promoted in a moment.
+    fn is_passing(&self) -> bool {
+        matches!(self, OpenError::Unreachable(_) | OpenError::Standby)
+    }
+
+    fn into_error(self) -> Self {
+        self
+    }
+
+    fn silence() -> Self {
+        OpenError::Unreachable("no answer in time".to_owned())
+    }
+}
+
+impl From<tokio_postgres::Error> for OpenError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let text = describe(&error);
+        match error.code() {
+            Some(state) if *state == SqlState::INSUFFICIENT_PRIVILEGE => OpenError::Rights(text),
+            Some(state) => match &state.code()[..2] {
+                // Who it is, and which database.
+                "28" | "3D" => OpenError::Refused(text),
+                // Starting, stopping, too many connections, read only for a while; another one migrates.
+                "08" | "53" | "57" | "25" | "40" => OpenError::Unreachable(text),
+                _ => OpenError::Store(Error::Corrupt(text)),
+            },
+            None if text.contains("invalid peer certificate") || text.contains("password") => OpenError::Refused(text),
+            // The client asks every server that it connects to, and has no other name for this answer.
+            None if text.contains("does not allow writes") => OpenError::Standby,
+            None => OpenError::Unreachable(text),
+        }
+    }
+}
+
+impl From<Error> for OpenError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unavailable(text) | Error::Unknown(text) => OpenError::Unreachable(text),
+            error => OpenError::Store(error),
+        }
+    }
 }
 
 /// What an error says about the statement that met it.
@@ -114,6 +161,12 @@ pub(crate) fn as_error(error: &tokio_postgres::Error, writes: bool) -> Error {
 /// The message of the server, which the client's own words leave out.
 pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
+        Some(error) if *error.code() == SqlState::TOO_MANY_CONNECTIONS => format!(
+            "{} ({}); allow more of them (`max_connections` of the server, CONNECTION LIMIT of the role and of the database), or use \
+             fewer (`postgres_connections_max`)",
+            error.message(),
+            error.code().code()
+        ),
         Some(error) => match error.where_() {
             Some(place) => format!("{} ({}) in {place}", error.message(), error.code().code()),
             None => format!("{} ({})", error.message(), error.code().code()),

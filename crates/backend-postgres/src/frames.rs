@@ -7,34 +7,29 @@ use ff_core::frame::{Frame, FrameId};
 use ff_core::name::{ContentType, FrameType};
 use ff_core::payload::Payload;
 use ff_core::time::Timestamp;
-use postgres_types::FromSql;
 
 use crate::call::call;
 use crate::error::corrupt;
 use crate::hints;
-use crate::rows::{FrameOutcome, FramePut};
-use crate::shared::{Shared, duration, moment, number};
+use crate::rows::{FrameOutcome, FramePut, answered};
+use crate::shared::{Shared, count, duration, moment, number};
 
 /// Frames in one call at most.
 const CALL_MAX: usize = 64;
 
-/// A frame that was read.
-#[derive(Debug, FromSql)]
-#[postgres(name = "found_frame")]
-struct FoundFrame {
-    millis: i64,
-    sequence: i64,
-    frame_type: String,
-    correlation_id: Option<Vec<u8>>,
-    content_type: String,
-    bytes: Vec<u8>,
+answered! {
+    /// A frame that was read.
+    FoundFrame as "found_frame" {
+        millis: i64, sequence: i64, frame_type: String, correlation_id: Option<Vec<u8>>, content_type: String,
+        bytes: Vec<u8>,
+    }
 }
 
-type Answer = std::result::Result<Appended, AppendError>;
+type Reply = std::result::Result<Appended, AppendError>;
 
 impl Shared {
     /// Appends frames, each for itself.
-    pub(crate) async fn append(&self, batch: Vec<Append>) -> Vec<Answer> {
+    pub(crate) async fn append(&self, batch: Vec<Append>) -> Vec<Reply> {
         let mut answers = Vec::with_capacity(batch.len());
         for part in batch.chunks(CALL_MAX) {
             match self.append_part(part).await {
@@ -45,38 +40,31 @@ impl Shared {
         answers
     }
 
-    async fn append_part(&self, appends: &[Append]) -> Result<Vec<Answer>> {
-        let (caller, frames): (_, Vec<FramePut>) = (self.caller(), appends.iter().map(frame_put).collect());
-        let row = self
-            .connections
-            .row(call!(writing append(caller: &caller, frames: &frames)))
-            .await?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let outcomes: Vec<FrameOutcome> = row.try_get("outcomes").map_err(corrupt)?;
+    async fn append_part(&self, appends: &[Append]) -> Result<Vec<Reply>> {
+        let frames: Vec<FramePut> = appends.iter().map(frame_put).collect();
+        let (now, answer) = self.ask(call!(writing append(frames: &frames))).await?;
+        let outcomes: Vec<FrameOutcome> = answer.get("outcomes")?;
         let mut grown = Vec::new();
-        let answers = appends.iter().zip(&outcomes).map(|(append, outcome)| {
+        let replies = appends.iter().zip(&outcomes).map(|(append, outcome)| {
             if outcome.what == "appended" {
                 grown.push(Hint::Stream {
                     execution_id: append.execution_id,
                     attempt_index: append.attempt_index,
                 });
             }
-            answer(outcome, now)
+            reply(outcome, now)
         });
-        let answers = answers.collect();
+        let replies = replies.collect();
         hints::tell(self, grown);
-        Ok(answers)
+        Ok(replies)
     }
 
     /// Reads frames, the summary and the end of a stream.
     pub(crate) async fn read(&self, range: FrameRange) -> Result<Frames> {
-        let caller = self.caller();
         let id = range.execution_id;
         let bound = |place: u64| i64::try_from(place).unwrap_or(i64::MAX);
-        let row = self
-            .connections
-            .row(call!(reading frames(
-                caller: &caller,
+        let (now, answer) = self
+            .ask(call!(reading frames(
                 own_partition: &number(id.partition()),
                 own_uuid: &id.uuid(),
                 own_attempt: &range.attempt_index.cast_signed(),
@@ -84,21 +72,20 @@ impl Shared {
                 from_sequence: &bound(range.from.sequence),
                 to_millis: &bound(range.to.millis),
                 to_sequence: &bound(range.to.sequence),
-                at_most: &i64::try_from(range.limit).unwrap_or(i64::MAX),
+                at_most: &count(range.limit),
             )))
             .await?;
-        let column = |error: tokio_postgres::Error| corrupt(error);
-        let found: Vec<FoundFrame> = row.try_get("answer").map_err(column)?;
-        let closed_at: Option<i64> = row.try_get("closed_at").map_err(column)?;
-        let reason: Option<String> = row.try_get("closed_reason").map_err(column)?;
+        let found: Vec<FoundFrame> = answer.get("answer")?;
+        let closed_at: Option<i64> = answer.get("closed_at")?;
+        let reason: Option<String> = answer.get("closed_reason")?;
         let reason = reason
             .map(|word| serde_json::from_value(word.into()))
             .transpose()
             .map_err(corrupt)?;
-        let summary: Option<Vec<u8>> = row.try_get("summary").map_err(column)?;
-        let revision: Option<i64> = row.try_get("summary_revision").map_err(column)?;
+        let summary: Option<Vec<u8>> = answer.get("summary")?;
+        let revision: Option<i64> = answer.get("summary_revision")?;
         Ok(Frames {
-            now: self.was_told(row.try_get("now").map_err(column)?),
+            now,
             frames: found.into_iter().map(frame).collect::<Result<_>>()?,
             closed: closed_at.map(moment).zip(reason),
             summary: summary.map(Into::into).zip(revision.map(i64::cast_unsigned)),
@@ -134,7 +121,7 @@ fn frame_put(append: &Append) -> FramePut {
     }
 }
 
-fn answer(outcome: &FrameOutcome, now: Timestamp) -> Answer {
+fn reply(outcome: &FrameOutcome, now: Timestamp) -> Reply {
     let place = || {
         let (millis, sequence) = outcome.millis.zip(outcome.sequence)?;
         Some(FrameId {

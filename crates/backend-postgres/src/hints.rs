@@ -4,11 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ff_backend::Result;
-use ff_backend::codec::key::execution_id;
 use ff_backend::hint::Hint;
-use ff_core::name::{LaneId, Namespace};
-use ff_core::time::Timestamp;
 use futures::StreamExt as _;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -17,9 +13,8 @@ use tokio::time::sleep;
 use tokio_postgres::{AsyncMessage, Client, Connection};
 
 use crate::call::call;
-use crate::error::corrupt;
 use crate::open::Address;
-use crate::shared::{Shared, partition};
+use crate::shared::Shared;
 
 /// What hints are told on.
 const CHANNEL: &str = "flowfabric";
@@ -37,7 +32,7 @@ pub(crate) fn tell(shared: &Shared, hints: Vec<Hint>) {
     }
     let mut board = shared.hints();
     for hint in hints {
-        if let Some(line) = line_of(&hint) {
+        if let Ok(line) = serde_json::to_string(&hint) {
             // The task that tells others ends with the store.
             let _ = shared.told.send(line);
         }
@@ -96,7 +91,7 @@ impl Listener {
     pub(crate) async fn start<S, T>(
         client: Client,
         mut connection: Connection<S, T>,
-    ) -> std::result::Result<Self, tokio_postgres::Error>
+    ) -> Result<Self, tokio_postgres::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -154,7 +149,7 @@ impl Shared {
         }
         let mut board = self.hints();
         for line in lines.lines() {
-            match read_line(line) {
+            match serde_json::from_str(line) {
                 Ok(hint) => {
                     if let Hint::Eligible { .. } = hint {
                         self.filled_queues().doubt();
@@ -166,59 +161,4 @@ impl Shared {
         }
         board.send();
     }
-}
-
-/// A hint for other processes: a letter for its kind, and what it is about.
-fn line_of(hint: &Hint) -> Option<String> {
-    Some(match hint {
-        Hint::Eligible {
-            partition,
-            namespace,
-            lane,
-        } => format!("e {} {namespace} {lane}", partition.index),
-        Hint::Due { partition, at } => format!("d {partition} {}", at.as_millis()),
-        Hint::Stream {
-            execution_id,
-            attempt_index,
-        } => {
-            format!(
-                "s {} {} {attempt_index}",
-                execution_id.partition().index,
-                execution_id.uuid()
-            )
-        }
-        Hint::Feed { partition } => format!("f {}", partition.index),
-        Hint::Cause(cause) => format!("c {cause}"),
-        Hint::Setting(key) => format!("k {key}"),
-        Hint::Missed => return None,
-    })
-}
-
-fn read_line(line: &str) -> Result<Hint> {
-    let unknown = || corrupt(format!("hint {line:?}"));
-    let (kind, about) = line.split_once(' ').ok_or_else(unknown)?;
-    let flow = |number: &str| number.parse().map(partition).map_err(corrupt);
-    let mut parts = about.splitn(3, ' ');
-    let mut next = || parts.next().ok_or_else(unknown);
-    Ok(match kind {
-        "k" => Hint::Setting(about.to_owned()),
-        "c" => Hint::Cause(about.parse().map_err(corrupt)?),
-        "f" => Hint::Feed {
-            partition: flow(about)?,
-        },
-        "e" => Hint::Eligible {
-            partition: flow(next()?)?,
-            namespace: Namespace::parse(next()?).map_err(corrupt)?,
-            lane: LaneId::parse(next()?).map_err(corrupt)?,
-        },
-        "d" => Hint::Due {
-            partition: next()?.parse().map_err(corrupt)?,
-            at: Timestamp::from_millis(next()?.parse().map_err(corrupt)?),
-        },
-        "s" => Hint::Stream {
-            execution_id: execution_id(flow(next()?)?, next()?)?,
-            attempt_index: next()?.parse().map_err(corrupt)?,
-        },
-        _ => return Err(unknown()),
-    })
 }

@@ -28,4 +28,4 @@ pub use backend::PostgresBackend;
 pub use error::OpenError;
 pub use library::library_name;
 pub use open::migrate;
-pub use options::Options;
+pub use options::{CONNECTIONS_MAX, Options};

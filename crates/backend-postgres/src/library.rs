@@ -20,7 +20,17 @@ const FILES: &[&str] = &[
     include_str!("../library/read.sql"),
     include_str!("../library/list.sql"),
     include_str!("../library/feed.sql"),
-    include_str!("../library/ledger.sql"),
+    include_str!("../library/ledger/types.sql"),
+    include_str!("../library/ledger/books.sql"),
+    include_str!("../library/ledger/answers.sql"),
+    include_str!("../library/ledger/places.sql"),
+    include_str!("../library/ledger/take.sql"),
+    include_str!("../library/ledger/draw.sql"),
+    include_str!("../library/ledger/give.sql"),
+    include_str!("../library/ledger/amend.sql"),
+    include_str!("../library/ledger/look.sql"),
+    include_str!("../library/ledger/calls.sql"),
+    include_str!("../library/ledger/tidy.sql"),
     include_str!("../library/tidy.sql"),
 ];
 

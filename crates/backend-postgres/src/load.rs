@@ -8,15 +8,14 @@ use ff_core::id::{ExecutionId, FlowId};
 use ff_core::name::ContentType;
 use ff_core::payload::Payload;
 use ff_core::record::{BlobKey, Record, RecordKey};
-use tokio_postgres::Row;
 
-use crate::call::call;
+use crate::call::{Answer, asked_at, call};
 use crate::error::corrupt;
 use crate::rows::{
     AskedCounter, AskedExecution, AskedPayload, AskedRecord, AskedSteps, FoundGate, FoundPayload, FoundRecord,
     FoundStep, some,
 };
-use crate::shared::{Shared, number, version};
+use crate::shared::{Shared, count, number, version};
 
 /// What is asked of some partitions, and whose question each part of it is.
 #[derive(Default)]
@@ -74,7 +73,7 @@ impl Ask {
                 partition,
                 uuid: steps.execution_id.uuid(),
                 from_seq: steps.from_seq.cast_signed(),
-                at_most: i64::try_from(steps.limit).unwrap_or(i64::MAX),
+                at_most: count(steps.limit),
                 output_bytes: steps.output_bytes.cast_signed(),
             });
             self.step_keys.push((nth, steps.execution_id));
@@ -85,11 +84,9 @@ impl Ask {
 impl Shared {
     /// Each partition as it stands, as far as was asked.
     pub(crate) async fn load(&self, loads: Vec<Load>) -> Result<Vec<Snapshot>> {
-        let (ask, caller) = (Ask::of(&loads), self.caller());
-        let row = self
-            .connections
-            .row(call!(reading load(
-                caller: &caller,
+        let ask = Ask::of(&loads);
+        let (now, answer) = self
+            .ask(call!(reading load(
                 executions: &some(&ask.executions),
                 records: &some(&ask.records),
                 counters: &some(&ask.counters),
@@ -97,10 +94,8 @@ impl Shared {
                 steps: &some(&ask.steps),
             )))
             .await?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let reached = row.try_get("reached").map_err(corrupt)?;
         let generation = self
-            .generation(row.try_get("generation").map_err(corrupt)?, reached)
+            .generation(answer.get("generation")?, answer.get("reached")?)
             .await?;
         let mut snapshots: Vec<Snapshot> = loads
             .iter()
@@ -109,59 +104,42 @@ impl Shared {
                 ..Snapshot::empty(load.partition, now)
             })
             .collect();
-        fill(&mut snapshots, &loads, &ask, &row)?;
+        fill(&mut snapshots, &loads, &ask, &answer)?;
         Ok(snapshots)
     }
 }
 
-fn fill(snapshots: &mut [Snapshot], loads: &[Load], ask: &Ask, row: &Row) -> Result<()> {
-    let executions: Option<Vec<FoundRecord>> = row.try_get("found_executions").map_err(corrupt)?;
-    add_records(snapshots, &ask.execution_keys, executions)?;
-    let records: Option<Vec<FoundRecord>> = row.try_get("found_records").map_err(corrupt)?;
-    add_records(snapshots, &ask.record_keys, records)?;
-    let gates: Option<Vec<FoundGate>> = row.try_get("found_gates").map_err(corrupt)?;
-    for gate in gates.unwrap_or_default() {
-        let (nth, _) = answered(&ask.execution_keys, gate.nth)?;
+fn fill(snapshots: &mut [Snapshot], loads: &[Load], ask: &Ask, answer: &Answer) -> Result<()> {
+    add_records(snapshots, &ask.execution_keys, answer.list("found_executions")?)?;
+    add_records(snapshots, &ask.record_keys, answer.list("found_records")?)?;
+    for gate in answer.list::<FoundGate>("found_gates")? {
+        let (nth, _) = asked_at(&ask.execution_keys, gate.nth)?;
         let key = RecordKey::Gate(FlowId::from_uuid(gate.flow_id));
         let found = record::read(&key, &gate.body)?;
         snapshots[*nth]
             .records
             .insert(key, (found, version(gate.version, gate.tag)));
     }
-    let counters: Option<Vec<i64>> = row.try_get("found_counters").map_err(corrupt)?;
-    let mut counters = counters.unwrap_or_default().into_iter();
+    let mut counters = answer.list::<i64>("found_counters")?.into_iter();
     for (snapshot, load) in snapshots.iter_mut().zip(loads) {
         snapshot.counters = load.counters.iter().copied().zip(counters.by_ref()).collect();
     }
-    let payloads: Option<Vec<FoundPayload>> = row.try_get("found_payloads").map_err(corrupt)?;
-    for found in payloads.unwrap_or_default() {
-        let (nth, key) = answered(&ask.payload_keys, found.nth)?;
+    for found in answer.list::<FoundPayload>("found_payloads")? {
+        let (nth, key) = asked_at(&ask.payload_keys, found.nth)?;
         snapshots[*nth]
             .blobs
             .insert(*key, payload(found.bytes, &found.content_type)?);
     }
-    let steps: Option<Vec<FoundStep>> = row.try_get("found_steps").map_err(corrupt)?;
-    for step in steps.unwrap_or_default() {
-        let (nth, id) = answered(&ask.step_keys, step.nth)?;
+    for step in answer.list::<FoundStep>("found_steps")? {
+        let (nth, id) = asked_at(&ask.step_keys, step.nth)?;
         add_step(&mut snapshots[*nth], *id, step)?;
     }
     Ok(())
 }
 
-/// What a row answers. The store counts from 1.
-fn answered<T>(asked: &[T], nth: i32) -> Result<&T> {
-    let at = usize::try_from(nth).ok().and_then(|nth| nth.checked_sub(1));
-    at.and_then(|at| asked.get(at))
-        .ok_or_else(|| corrupt("an answer to nothing"))
-}
-
-fn add_records(
-    snapshots: &mut [Snapshot],
-    asked: &[(usize, RecordKey)],
-    found: Option<Vec<FoundRecord>>,
-) -> Result<()> {
-    for row in found.unwrap_or_default() {
-        let (nth, key) = answered(asked, row.nth)?;
+fn add_records(snapshots: &mut [Snapshot], asked: &[(usize, RecordKey)], found: Vec<FoundRecord>) -> Result<()> {
+    for row in found {
+        let (nth, key) = asked_at(asked, row.nth)?;
         let snapshot = &mut snapshots[*nth];
         if let Some(stamp) = row.stamp {
             snapshot.nudges.insert(key.clone(), NudgeStamp(stamp.cast_unsigned()));

@@ -8,7 +8,6 @@ use ff_backend::query::FEED_KEPT_FOR;
 use tokio::time::sleep;
 
 use crate::call::call;
-use crate::error::corrupt;
 use crate::shared::{Shared, duration};
 
 /// Between two runs that found little to do.
@@ -33,21 +32,14 @@ pub(crate) async fn keep_tidy(shared: Weak<Shared>) {
 
 impl Shared {
     async fn tidy(&self, with_feed: bool) -> Result<()> {
-        let caller = self.caller();
         loop {
-            let row = self
-                .connections
-                .row(call!(reading tidy(caller: &caller, at_most: &ROWS_PER_RUN)))
-                .await?;
-            let deleted: i64 = row.try_get(0).map_err(corrupt)?;
-            if deleted < ROWS_PER_RUN {
+            let (_, answer) = self.ask(call!(reading tidy(at_most: &ROWS_PER_RUN))).await?;
+            if answer.get::<i64>("deleted")? < ROWS_PER_RUN {
                 break;
             }
         }
         if with_feed {
-            let kept = duration(FEED_KEPT_FOR);
-            self.connections
-                .rows(call!(reading tidy_feed(caller: &caller, kept_ms: &kept)))
+            self.ask(call!(reading tidy_feed(kept_ms: &duration(FEED_KEPT_FOR))))
                 .await?;
         }
         Ok(())

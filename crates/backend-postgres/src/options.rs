@@ -5,7 +5,7 @@ use std::time::Duration;
 use ff_core::partition::PartitionCounts;
 
 /// Connections that calls share unless told otherwise.
-const CONNECTIONS_MAX: usize = 8;
+pub const CONNECTIONS_MAX: usize = 8;
 /// A failover takes less.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -17,7 +17,7 @@ pub struct Options {
     pub url: String,
     /// How many partitions there are; checked against what the store was created with.
     pub counts: PartitionCounts,
-    /// Connections that calls share. One more is kept to listen on.
+    /// Connections that calls share, `postgres_connections_max` in the settings of a server. One more is kept to listen on.
     pub connections_max: usize,
     /// How long opening waits for a server that starts, recovers or fails over.
     pub patience: Duration,

@@ -14,14 +14,20 @@ use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::{QueueKey, queue_of};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
-use postgres_types::FromSql;
+use ff_core::time::Timestamp;
 
-use crate::call::call;
+use crate::call::{Answer, call};
 use crate::error::corrupt;
+use crate::rows::answered;
 use crate::shared::{Shared, locked, number, partition};
 
 /// What is seen of queues has no generation: a look of this process is before or after another one.
-const GENERATION: u64 = 0;
+const fn seen_at(look: u64) -> Moment {
+    Moment {
+        generation: 0,
+        changes: look,
+    }
+}
 
 /// The numbers of queues, once they are known.
 #[derive(Default)]
@@ -85,14 +91,9 @@ pub(crate) fn lane_name(namespace: &Namespace, lane: &LaneId) -> String {
     format!("{namespace}/{lane}")
 }
 
-/// The head of a queue, as the store finds it.
-#[derive(Debug, FromSql)]
-#[postgres(name = "queue_head")]
-pub(crate) struct QueueHead {
-    pub(crate) partition: i16,
-    pub(crate) queue_id: i64,
-    pub(crate) score: i64,
-    pub(crate) uuid: uuid::Uuid,
+answered! {
+    /// The head of a queue, as the store finds it.
+    QueueHead as "queue_head" { partition: i16, queue_id: i64, score: i64, uuid: uuid::Uuid }
 }
 
 impl Shared {
@@ -161,7 +162,7 @@ impl Shared {
         let signature = serde_json::to_string(&queue.signature).map_err(corrupt)?;
         let (namespace, lane) = (queue.namespace.as_str(), queue.lane.as_str());
         let asked = call!(writing queue_number(own_namespace: &namespace, own_lane: &lane, own_signature: &signature));
-        let number = self.connections.row(asked).await?.try_get(0).map_err(corrupt)?;
+        let number = self.connections.row(asked).await?.get(0)?;
         self.queue_numbers.know(number, queue);
         Ok(number)
     }
@@ -175,16 +176,13 @@ impl Shared {
             .collect();
         if !unknown.is_empty() {
             for row in self.connections.rows(call!(reading queues(numbers: &unknown))).await? {
-                let read = || -> std::result::Result<(i64, String, String, String), tokio_postgres::Error> {
-                    Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?))
-                };
-                let (number, namespace, lane, signature) = read().map_err(corrupt)?;
+                let row = Answer(row);
                 let queue = QueueKey {
-                    namespace: Namespace::parse(namespace).map_err(corrupt)?,
-                    lane: LaneId::parse(lane).map_err(corrupt)?,
-                    signature: serde_json::from_str(&signature).map_err(corrupt)?,
+                    namespace: Namespace::parse(row.get::<String>("namespace")?).map_err(corrupt)?,
+                    lane: LaneId::parse(row.get::<String>("lane")?).map_err(corrupt)?,
+                    signature: serde_json::from_str(row.get("signature")?).map_err(corrupt)?,
                 };
-                self.queue_numbers.know(number, &queue);
+                self.queue_numbers.know(row.get("queue_id")?, &queue);
             }
         }
         let key = |number: i64| Some((number, self.queue_numbers.key(number)?));
@@ -197,10 +195,7 @@ impl Shared {
             lane_name(&queue.namespace, &queue.lane),
             (partition, number.to_string()),
         );
-        let seen = Moment {
-            generation: GENERATION,
-            changes: self.next_look(),
-        };
+        let seen = seen_at(self.next_look());
         let mut filled = self.filled_queues();
         match entries {
             0 => filled.saw(&lane, place, &queue.signature, as_head(score), seen),
@@ -217,11 +212,8 @@ impl Shared {
 
     /// A queue was found like this by somebody who began to look at that moment.
     pub(crate) fn settle_queue(&self, lane: &str, place: &(Partition, String), score: Option<i64>, look: u64) {
-        let seen = Moment {
-            generation: GENERATION,
-            changes: look,
-        };
-        self.filled_queues().settled(lane, place, score.map(as_head), seen);
+        self.filled_queues()
+            .settled(lane, place, score.map(as_head), seen_at(look));
     }
 
     /// Brings the picture of the queues up to date, if it was looked at long enough ago to be doubted; whether it did.
@@ -233,7 +225,7 @@ impl Shared {
         // Before the look: whoever comes meanwhile need not look too.
         self.filled_queues().swept(now);
         let partitions: Vec<i16> = self.counts.all(Family::Flow).map(number).collect();
-        let heads = self
+        let (_, heads) = self
             .queue_heads(&partitions)
             .await
             .inspect_err(|_| self.filled_queues().doubt())?;
@@ -244,12 +236,9 @@ impl Shared {
     }
 
     /// The queues of some partitions that have anything, with what is best in each.
-    pub(crate) async fn queue_heads(&self, partitions: &[i16]) -> Result<Vec<(QueueKey, QueueHead)>> {
-        let row = self
-            .connections
-            .row(call!(reading queue_heads(partitions: &partitions)))
-            .await?;
-        let heads: Vec<QueueHead> = row.try_get(0).map_err(corrupt)?;
+    pub(crate) async fn queue_heads(&self, partitions: &[i16]) -> Result<(Timestamp, Vec<(QueueKey, QueueHead)>)> {
+        let (now, answer) = self.ask(call!(reading queue_heads(partitions: &partitions))).await?;
+        let heads: Vec<QueueHead> = answer.get("answer")?;
         let keys = self
             .queue_keys(heads.iter().map(|head| head.queue_id).collect())
             .await?;
@@ -257,7 +246,7 @@ impl Shared {
             let unknown = || corrupt(format!("queue {} is not known", head.queue_id));
             Ok((keys.get(&head.queue_id).cloned().ok_or_else(unknown)?, head))
         };
-        heads.into_iter().map(known).collect()
+        Ok((now, heads.into_iter().map(known).collect::<Result<_>>()?))
     }
 }
 

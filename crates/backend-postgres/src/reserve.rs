@@ -21,7 +21,7 @@ use crate::hints;
 use crate::load::payload;
 use crate::queues::lane_name;
 use crate::rows::{ClaimantRow, QueueSource, SourceHead, TaskRow, some};
-use crate::shared::{Shared, duration, moment, number, partition, version};
+use crate::shared::{Shared, count, duration, moment, number, partition, version};
 
 /// Tasks that are asked for in one call.
 const CALL_TASKS: usize = 64;
@@ -57,6 +57,10 @@ impl Shared {
         let mut hand = Hand {
             claimants: std::mem::take(&mut ask.claimants),
             ..Hand::default()
+        };
+        let _turn = match ask.lanes.first() {
+            Some(lane) => Some(self.turn(lane).await),
+            None => None,
         };
         while !hand.claimants.is_empty() && !hand.is_full {
             let sources = self.sources(&ask, hand.claimants.len().min(CALL_TASKS));
@@ -126,12 +130,10 @@ impl Shared {
         let claimants: Vec<ClaimantRow> = hand.claimants[..wanted].iter().map(claimant_row).collect();
         let passing = state::GATES.iter().filter(|state| gate_passes(Some(**state)));
         let passing: Vec<&str> = passing.map(|state| state::gate_word(*state)).collect();
-        let (caller, look) = (self.caller(), self.next_look());
-        let bytes_max = i64::try_from(RESERVE_BYTES_MAX.saturating_sub(hand.bytes)).unwrap_or(i64::MAX);
-        let row = self
-            .connections
-            .row(call!(writing reserve(
-                caller: &caller,
+        let look = self.next_look();
+        let bytes_max = count(RESERVE_BYTES_MAX.saturating_sub(hand.bytes));
+        let (now, answer) = self
+            .ask(call!(writing reserve(
                 own_tag: &ask.tag.0.cast_signed(),
                 may_lease: &(ask.mode == HandOut::Lease),
                 bytes_max: &bytes_max,
@@ -141,18 +143,15 @@ impl Shared {
                 sources: &some(&sources.rows),
             )))
             .await?;
-        let column = |error: tokio_postgres::Error| corrupt(error);
-        hand.now = Some(self.was_told(row.try_get("now").map_err(column)?));
-        hand.is_full = row.try_get("is_full").map_err(column)?;
-        let visited: i32 = row.try_get("visited").map_err(column)?;
+        hand.now = Some(now);
+        hand.is_full = answer.get("is_full")?;
+        let visited: i32 = answer.get("visited")?;
         self.visited
             .fetch_add(u64::from(visited.unsigned_abs()), Ordering::Relaxed);
-        let tasks: Option<Vec<TaskRow>> = row.try_get("tasks").map_err(column)?;
-        let heads: Vec<SourceHead> = row.try_get("heads").map_err(column)?;
-        let is_left = self.settle(sources, &heads, look);
-        let tasks = tasks.unwrap_or_default();
-        let (count, mut told) = (tasks.len(), Vec::new());
-        for (row, claimant) in tasks.into_iter().zip(hand.claimants.drain(..count)) {
+        let is_left = self.settle(sources, &answer.list("heads")?, look);
+        let tasks: Vec<TaskRow> = answer.list("tasks")?;
+        let (taken, mut told) = (tasks.len(), Vec::new());
+        for (row, claimant) in tasks.into_iter().zip(hand.claimants.drain(..taken)) {
             told.extend(hints_of(&row));
             let grant_id = claimant.grant_id;
             match task(row, claimant, ask) {
@@ -168,7 +167,7 @@ impl Shared {
             }
         }
         hints::tell(self, told);
-        Ok(count > 0 || !is_left || hand.is_full)
+        Ok(taken > 0 || !is_left || hand.is_full)
     }
 
     /// Takes over what was seen of the queues; whether anything is left that the call could have taken.

@@ -1,15 +1,14 @@
 //! What calls are made of, field by field as `library/types.sql` has it. Values are signed there: a tag is the same bits.
 
-use postgres_types::{FromSql, ToSql};
 use uuid::Uuid;
 
 /// Declares rows that are sent.
 macro_rules! sent {
     ($($(#[$doc:meta])* $type:ident as $name:literal { $($field:ident: $kind:ty),* $(,)? })+) => {
         $(
-            $(#[$doc])*
-            #[derive(Debug, ToSql)]
+            #[derive(Debug, postgres_types::ToSql)]
             #[postgres(name = $name)]
+            $(#[$doc])*
             pub(crate) struct $type { $(pub(crate) $field: $kind),* }
         )+
     };
@@ -19,13 +18,15 @@ macro_rules! sent {
 macro_rules! answered {
     ($($(#[$doc:meta])* $type:ident as $name:literal { $($field:ident: $kind:ty),* $(,)? })+) => {
         $(
-            $(#[$doc])*
-            #[derive(Debug, FromSql)]
+            #[derive(Debug, postgres_types::FromSql)]
             #[postgres(name = $name)]
+            $(#[$doc])*
             pub(crate) struct $type { $(pub(crate) $field: $kind),* }
         )+
     };
 }
+
+pub(crate) use {answered, sent};
 
 sent! {
     /// Who asks.
@@ -34,7 +35,7 @@ sent! {
     Wanted as "wanted" { generation: Option<i64>, not_after: Option<i64> }
     /// An execution as a transaction was decided from it.
     ExpectedExecution as "expected_execution" {
-        tx: i32, nth: i32, partition: i16, uuid: Uuid, version: Option<i64>, tag: Option<i64>,
+        tx: i32, nth: Option<i32>, partition: i16, uuid: Uuid, version: Option<i64>, tag: Option<i64>,
     }
     /// Any other record as a transaction was decided from it.
     ExpectedRecord as "expected_record" {
@@ -42,48 +43,17 @@ sent! {
     }
     /// An execution to write.
     ExecutionPut as "execution_put" {
-        at: Option<i32>,
-        partition: i16,
-        uuid: Uuid,
-        namespace: String,
-        lane: String,
-        kind: String,
-        created_at: i64,
-        version: i64,
-        tag: i64,
-        state: &'static str,
-        blocking_reason: &'static str,
-        blocking_detail: Option<String>,
-        priority: i16,
-        updated_at: i64,
-        flow_id: Option<Uuid>,
-        due_at: Option<i64>,
-        queue_id: Option<i64>,
-        score: Option<i64>,
-        attempt_index: Option<i32>,
-        attempt_id: Option<Uuid>,
-        is_free: bool,
-        due_cap: Option<i64>,
-        worker: Option<String>,
-        lease_epoch: i64,
-        lease_id: Option<Uuid>,
-        lease_expires_at: Option<i64>,
-        is_attempt_over: bool,
-        lines: String,
-        line_count: i32,
-        body: String,
+        at: Option<i32>, partition: i16, uuid: Uuid, namespace: String, lane: String, kind: String, created_at: i64,
+        version: i64, tag: i64, state: &'static str, blocking_reason: &'static str, blocking_detail: Option<String>,
+        priority: i16, updated_at: i64, flow_id: Option<Uuid>, due_at: Option<i64>, queue_id: Option<i64>,
+        score: Option<i64>, attempt_index: Option<i32>, attempt_id: Option<Uuid>, is_free: bool,
+        due_cap: Option<i64>, worker: Option<String>, lease_epoch: i64, lease_id: Option<Uuid>,
+        lease_expires_at: Option<i64>, is_attempt_over: bool, lines: String, line_count: i32, body: String,
     }
     /// Any other record to write.
     RecordPut as "record_put" {
-        at: Option<i32>,
-        partition: i16,
-        key: String,
-        version: i64,
-        tag: i64,
-        due_at: Option<i64>,
-        ttl_ms: Option<i64>,
-        seq: Option<i64>,
-        body: String,
+        at: Option<i32>, partition: i16, key: String, version: i64, tag: i64, due_at: Option<i64>,
+        ttl_ms: Option<i64>, seq: Option<i64>, body: String,
     }
     /// An execution that goes, or whose remains do.
     ExecutionGone as "execution_gone" { at: Option<i32>, partition: i16, uuid: Uuid }
@@ -107,12 +77,7 @@ sent! {
     LinePut as "line_put" { partition: i16, key: String, line: String }
     /// A line of a feed.
     Told as "told" {
-        partition: i16,
-        key: String,
-        namespace: String,
-        lane: Option<String>,
-        kind: String,
-        flow_id: Option<Uuid>,
+        partition: i16, key: String, namespace: String, lane: Option<String>, kind: String, flow_id: Option<Uuid>,
         line: String,
     }
     /// The end of a stream.
@@ -135,22 +100,10 @@ sent! {
     AskedSteps as "asked_steps" { partition: i16, uuid: Uuid, from_seq: i64, at_most: i64, output_bytes: i64 }
     /// A frame to append.
     FramePut as "frame_put" {
-        partition: i16,
-        uuid: Uuid,
-        attempt_index: i32,
-        lease_epoch: i64,
-        lease_id: Uuid,
-        attempt_id: Uuid,
-        frame_type: String,
-        correlation_id: Option<Vec<u8>>,
-        content_type: String,
-        bytes: Vec<u8>,
-        key: Option<String>,
-        ttl_ms: Option<i64>,
-        summary: Option<Vec<u8>>,
-        summary_revision: Option<i64>,
-        keep_frames: i64,
-        keep_for_ms: Option<i64>,
+        partition: i16, uuid: Uuid, attempt_index: i32, lease_epoch: i64, lease_id: Uuid, attempt_id: Uuid,
+        frame_type: String, correlation_id: Option<Vec<u8>>, content_type: String, bytes: Vec<u8>,
+        key: Option<String>, ttl_ms: Option<i64>, summary: Option<Vec<u8>>, summary_revision: Option<i64>,
+        keep_frames: i64, keep_for_ms: Option<i64>,
     }
 }
 
@@ -159,24 +112,16 @@ answered! {
     Verdict as "verdict" { tx: i32, why: String, nth: Option<i32>, version: Option<i64>, tag: Option<i64> }
     /// What was handed out, and what it works on.
     TaskRow as "task" {
-        partition: i16,
-        version: i64,
-        tag: i64,
-        body: String,
-        at: i64,
-        is_lease: bool,
-        due_at: i64,
-        gate: Option<String>,
-        gate_version: Option<i64>,
-        gate_tag: Option<i64>,
-        content_type: Option<String>,
+        partition: i16, version: i64, tag: i64, body: String, at: i64, is_lease: bool, due_at: i64,
+        gate: Option<String>, gate_version: Option<i64>, gate_tag: Option<i64>, content_type: Option<String>,
         input: Option<Vec<u8>>,
     }
     /// The best that is left in a queue.
     SourceHead as "source_head" { lane: i32, partition: i16, queue_id: i64, score: Option<i64> }
     /// A record, and the nudge it has.
     FoundRecord as "found_record" {
-        nth: i32, version: Option<i64>, tag: Option<i64>, body: Option<String>, claim: Option<String>, stamp: Option<i64>,
+        nth: i32, version: Option<i64>, tag: Option<i64>, body: Option<String>, claim: Option<String>,
+        stamp: Option<i64>,
     }
     /// The gate of a flow.
     FoundGate as "found_gate" { nth: i32, flow_id: Uuid, version: i64, tag: i64, body: String }
@@ -184,12 +129,7 @@ answered! {
     FoundPayload as "found_payload" { nth: i32, content_type: String, bytes: Vec<u8> }
     /// A step with what it left.
     FoundStep as "found_step" {
-        nth: i32,
-        key: String,
-        version: i64,
-        tag: i64,
-        body: String,
-        content_type: Option<String>,
+        nth: i32, key: String, version: i64, tag: i64, body: String, content_type: Option<String>,
         bytes: Option<Vec<u8>>,
     }
     /// What became of a frame.

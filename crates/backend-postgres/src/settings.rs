@@ -3,61 +3,43 @@
 use ff_backend::Result;
 use ff_backend::hint::Hint;
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
-use postgres_types::{FromSql, ToSql};
 
 use crate::call::{Call, call};
 use crate::error::corrupt;
 use crate::hints;
-use crate::shared::{Shared, duration, moment};
+use crate::rows::{answered, sent};
+use crate::shared::{Shared, count, duration, moment};
 
-/// An operation.
-#[derive(Debug, Default, ToSql)]
-#[postgres(name = "setting_op")]
-struct SettingOp {
-    what: &'static str,
-    key: String,
-    value: Option<String>,
-    expected: Option<&'static str>,
-    revision: Option<i64>,
-    ttl_ms: Option<i64>,
-    after: Option<String>,
-    at_most: Option<i64>,
+sent! {
+    /// An operation.
+    #[derive(Default)]
+    SettingOp as "setting_op" {
+        what: &'static str, key: String, value: Option<String>, expected: Option<&'static str>,
+        revision: Option<i64>, ttl_ms: Option<i64>, after: Option<String>, at_most: Option<i64>,
+    }
 }
 
-/// What an operation found, or came to.
-#[derive(Debug, FromSql)]
-#[postgres(name = "setting_found")]
-struct SettingFound {
-    op: i32,
-    what: String,
-    key: Option<String>,
-    value: Option<String>,
-    revision: Option<i64>,
-    updated_at: Option<i64>,
-    expires_at: Option<i64>,
+answered! {
+    /// What an operation found, or came to.
+    SettingFound as "setting_found" {
+        op: i32, what: String, key: Option<String>, value: Option<String>, revision: Option<i64>,
+        updated_at: Option<i64>, expires_at: Option<i64>,
+    }
 }
 
 impl Shared {
     /// Runs the operations, one after the other.
     pub(crate) async fn settings(&self, ops: Vec<SettingsOp>) -> Result<Vec<SettingsReply>> {
-        let (caller, rows): (_, Vec<SettingOp>) = (self.caller(), ops.iter().map(setting_op).collect());
+        let rows: Vec<SettingOp> = ops.iter().map(setting_op).collect();
         let asked = Call {
             writes: ops.iter().any(|op| matches!(op, SettingsOp::Put { .. })),
-            ..call!(writing settings(caller: &caller, ops: &rows))
+            ..call!(writing settings(ops: &rows))
         };
-        let row = self.connections.row(asked).await?;
-        self.was_told(row.try_get("now").map_err(corrupt)?);
-        let found: Vec<SettingFound> = row.try_get("answer").map_err(corrupt)?;
-        let mut by_op: Vec<Vec<SettingFound>> = ops.iter().map(|_| Vec::new()).collect();
-        for one in found {
-            let at = usize::try_from(one.op - 1).map_err(corrupt)?;
-            by_op
-                .get_mut(at)
-                .ok_or_else(|| corrupt("an answer to nothing"))?
-                .push(one);
-        }
+        let (_, answer) = self.ask(asked).await?;
+        let mut found = answer.get::<Vec<SettingFound>>("answer")?.into_iter().peekable();
         let mut changed = Vec::new();
-        let replies = ops.iter().zip(by_op).map(|(op, found)| {
+        let replies = (1..).zip(&ops).map(|(nth, op)| {
+            let found: Vec<SettingFound> = std::iter::from_fn(|| found.next_if(|one| one.op == nth)).collect();
             if let (SettingsOp::Put { key, .. }, Some(one)) = (op, found.first())
                 && matches!(one.what.as_str(), "written" | "deleted")
             {
@@ -82,7 +64,7 @@ fn setting_op(op: &SettingsOp) -> SettingOp {
             what: "list",
             key: prefix.clone(),
             after: after.clone(),
-            at_most: Some(i64::try_from(*limit).unwrap_or(i64::MAX)),
+            at_most: Some(count(*limit)),
             ..SettingOp::default()
         },
         SettingsOp::Put {

@@ -1,5 +1,6 @@
 //! What every call of a store shares.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -8,14 +9,17 @@ use ff_backend::Result;
 use ff_backend::hint::HintBoard;
 use ff_backend::queues::FilledQueues;
 use ff_backend::transaction::{Generation, Tag, Version};
+use ff_core::name::LaneId;
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::time::{Duration, Timestamp};
 use tokio::sync::mpsc;
 
-use crate::call::{Connections, call};
-use crate::error::corrupt;
+use crate::call::{Answer, Call, Connections, call};
 use crate::queues::QueueNumbers;
 use crate::rows::Caller;
+
+/// Lanes that are claimed from at the same time.
+const TURNS: usize = 16;
 
 /// The connections, and what this process knows of the store.
 pub(crate) struct Shared {
@@ -31,6 +35,8 @@ pub(crate) struct Shared {
     opened_at: Instant,
     pub(crate) queue_numbers: QueueNumbers,
     filled_queues: Mutex<FilledQueues>,
+    /// Whose turn it is to claim from a lane; some lanes share one.
+    turns: [tokio::sync::Mutex<()>; TURNS],
     /// Entries of queues that were looked at to hand something out.
     pub(crate) visited: AtomicU64,
     /// How often queues were looked at or written to by this process: what comes later is known better.
@@ -59,6 +65,7 @@ impl Shared {
             opened_at: Instant::now(),
             queue_numbers: QueueNumbers::default(),
             filled_queues: Mutex::default(),
+            turns: Default::default(),
             visited: AtomicU64::new(0),
             looks: AtomicI64::new(0),
             hints: Mutex::default(),
@@ -83,6 +90,17 @@ impl Shared {
         moment(now)
     }
 
+    /// What a function answers that is told who calls it, and the time it answers with.
+    pub(crate) async fn ask(&self, call: Call<'_>) -> Result<(Timestamp, Answer)> {
+        let caller = self.caller();
+        let mut call: Call<'_> = call;
+        call.names.push("caller");
+        call.values.push(&caller);
+        let answer = self.connections.row(call).await?;
+        let now = self.was_told(answer.get("now")?);
+        Ok((now, answer))
+    }
+
     /// Moves the clock this process asks the store to use.
     pub(crate) fn advance_clock(&self, by: Duration) {
         self.clock_offset
@@ -93,6 +111,14 @@ impl Shared {
     pub(crate) fn elapsed(&self) -> std::time::Duration {
         let moved = self.clock_offset.load(Ordering::Relaxed).unsigned_abs();
         self.opened_at.elapsed() + std::time::Duration::from_millis(moved)
+    }
+
+    /// Waits for a turn to claim from a lane. Claims that this process makes at once would only meet each other's locks.
+    pub(crate) async fn turn(&self, lane: &LaneId) -> tokio::sync::MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        lane.hash(&mut hasher);
+        let place = usize::try_from(hasher.finish() % TURNS as u64).unwrap_or_default();
+        self.turns[place].lock().await
     }
 
     /// Which queues are believed to have work.
@@ -115,15 +141,10 @@ impl Shared {
             self.reached.fetch_max(reached, Ordering::Relaxed);
             return Ok(Generation(number.cast_unsigned()));
         }
-        let (caller, drawn) = (self.caller(), rand::random::<i64>());
-        let row = self
-            .connections
-            .row(call!(writing draw_generation(caller: &caller, drawn: &drawn)))
-            .await?;
-        let number: i64 = row.try_get("generation").map_err(corrupt)?;
-        self.reached
-            .store(row.try_get("reached").map_err(corrupt)?, Ordering::Relaxed);
-        Ok(Generation(number.cast_unsigned()))
+        let drawn: i64 = rand::random();
+        let (_, answer) = self.ask(call!(writing draw_generation(drawn: &drawn))).await?;
+        self.reached.store(answer.get("reached")?, Ordering::Relaxed);
+        Ok(Generation(answer.get::<i64>("generation")?.cast_unsigned()))
     }
 }
 
@@ -145,6 +166,11 @@ pub(crate) fn millis(at: Timestamp) -> i64 {
 /// A length of time as a column holds it.
 pub(crate) fn duration(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A number of things as a column holds it, with room for one more.
+pub(crate) fn count(things: usize) -> i64 {
+    i64::try_from(things).unwrap_or(i64::MAX - 1)
 }
 
 /// The number of a partition as a column holds it.

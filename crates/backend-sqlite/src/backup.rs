@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::backup::{Backup, StepResult};
+use rusqlite::backup::{Backup, Progress, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::backend::SqliteBackend;
@@ -18,25 +18,31 @@ const PAGES_PER_STEP: i32 = 1_024;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl SqliteBackend {
-    /// Copies the store as it is now to a file that is not there yet, while calls go on. Blocks until the copy is on disk.
-    ///
-    /// The copy holds payloads and signing keys like the store itself, and only its owner may read it. The write-ahead
-    /// log grows as long as it takes.
+    /// Copies the store as it is now to a file that is not there yet, while calls go on; see [`copy_store`].
     pub fn backup(&self, to: &Path) -> Result<(), OpenError> {
-        let partial = to.with_added_extension("partial");
-        if to.try_exists().map_err(with_file(to))? {
-            return Err(with_file(to)(io::Error::from(io::ErrorKind::AlreadyExists)));
-        }
-        private().create_new(true).open(&partial).map_err(with_file(&partial))?;
-        let copied = copy(&self.shared.options.path, &partial);
-        let copied = copied.and_then(|()| publish(&partial, to).map_err(with_file(to)));
-        // Published, it has its name; failed, it is of no use.
-        let removed = fs::remove_file(&partial).map_err(with_file(&partial));
-        copied.and(removed)
+        copy_store(&self.shared.options.path, to, |_, _| ())
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), OpenError> {
+/// Copies the store at `from` as it is now to a file that is not there yet, also while this or another process uses it. Blocks
+/// until the copy is on disk, and says after each step how many pages of how many are copied.
+///
+/// The copy holds payloads and signing keys like the store itself, and only its owner may read it. The write-ahead
+/// log grows as long as it takes.
+pub fn copy_store(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result<(), OpenError> {
+    let partial = to.with_added_extension("partial");
+    if to.try_exists().map_err(with_file(to))? {
+        return Err(with_file(to)(io::Error::from(io::ErrorKind::AlreadyExists)));
+    }
+    private().create_new(true).open(&partial).map_err(with_file(&partial))?;
+    let copied = copy(from, &partial, progress);
+    let copied = copied.and_then(|()| publish(&partial, to).map_err(with_file(to)));
+    // Published, it has its name; failed, it is of no use.
+    let removed = fs::remove_file(&partial).map_err(with_file(&partial));
+    copied.and(removed)
+}
+
+fn copy(from: &Path, to: &Path, mut progress: impl FnMut(u64, u64)) -> Result<(), OpenError> {
     let (unreadable, unwritable) = (with_file(from), with_file(to));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(from, flags).map_err(&unreadable)?;
@@ -49,6 +55,9 @@ fn copy(from: &Path, to: &Path) -> Result<(), OpenError> {
     let mut target = Connection::open_with_flags(to, flags).map_err(&unwritable)?;
     let backup = Backup::new(&moment, &mut target).map_err(&unwritable)?;
     while backup.step(PAGES_PER_STEP).map_err(&unwritable)? != StepResult::Done {
+        let Progress { remaining, pagecount } = backup.progress();
+        let pages = |count| u64::try_from(count).unwrap_or(0);
+        progress(pages(pagecount - remaining), pages(pagecount));
         std::thread::sleep(PAUSE);
     }
     Ok(())

@@ -37,6 +37,7 @@ mod thread;
 mod writer;
 
 pub use backend::SqliteBackend;
+pub use backup::copy_store;
 pub use error::{OpenError, Problem};
 pub use options::{Durability, Options};
 pub use shared::WriterStats;

@@ -1,7 +1,7 @@
 //! FlowFabric on Valkey 7.2 or newer (Redis 7.2 behaves alike), standalone, with replicas, or in cluster mode.
 //!
 //! Everything that must be atomic is a function of one Lua library (`lua/`), which stores, counts and finds but decides nothing.
-//! `docs/valkey.md` says what an operator sees with `HGETALL`, `ZRANGE` and `XRANGE`.
+//! `docs/how-to/valkey.md` says what an operator sees with `HGETALL`, `ZRANGE` and `XRANGE`.
 
 mod backend;
 mod call;

@@ -7,6 +7,7 @@ use ff_core::partition::Partition;
 use ff_core::record::Cause;
 use ff_core::time::Duration;
 use ff_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use tokio::sync::broadcast;
 
@@ -16,7 +17,8 @@ const BACKLOG_MAX: usize = 4_096;
 const GROWING_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Something may be worth a look.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Hint {
     /// A queue of this lane became non-empty, or keeps growing.
     Eligible {

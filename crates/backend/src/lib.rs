@@ -19,6 +19,7 @@ pub mod ledger;
 pub mod limits;
 pub mod load;
 pub mod memory;
+pub mod opening;
 pub mod query;
 pub mod queues;
 pub mod reserve;

@@ -1,5 +1,5 @@
 //! What a server can be told: by flags, by the environment, by a file, in this order of strength. Every setting is one entry of
-//! the table below, from which all three ways, `--print-config` and `docs/config.md` are made.
+//! the table below, from which all three ways, `--print-config` and `docs/reference/config.md` are made.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -11,7 +11,9 @@ use clap::{Args as _, FromArgMatches as _, ValueEnum};
 use ff_core::limits::{PAYLOAD_BYTES_DEFAULT, STEP_OUTPUT_BYTES_DEFAULT, STEPS_DEFAULT};
 use ff_core::partition::PartitionCounts;
 use ff_server::Settings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::open::Address;
 
@@ -41,7 +43,7 @@ macro_rules! table {
         $name:ident ($variable:literal): $type:ty $(= $default:expr)?;
     )+) => {
         /// What somebody has said: on the command line and in the environment, or in a file.
-        #[derive(Default, clap::Args, Deserialize)]
+        #[derive(Default, clap::Args, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct Given {
             $(
@@ -125,6 +127,8 @@ table! {
     store_patience_ms ("FF_STORE_PATIENCE_MS"): u64 = 60_000;
     /// When SQLite has a commit on disk: full (before it is acknowledged) or normal (a little later)
     sqlite_durability ("FF_SQLITE_DURABILITY"): Durability = Durability::Full;
+    /// Connections to PostgreSQL that calls share; one more is kept to listen on
+    postgres_connections_max ("FF_POSTGRES_CONNECTIONS_MAX"): usize = ff_backend_postgres::CONNECTIONS_MAX;
     /// Partitions for executions and flows; fixed when the store is made, like the other two
     flow_partitions ("FF_FLOW_PARTITIONS"): u16 = PartitionCounts::default().count(ff_core::partition::Family::Flow);
     /// Partitions for budgets
@@ -134,7 +138,7 @@ table! {
 }
 
 /// When a commit is on disk.
-#[derive(Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Durability {
     Full,
@@ -143,6 +147,21 @@ pub(crate) enum Durability {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The JSON Schema of a file with settings.
+pub(crate) fn schema() -> anyhow::Result<Value> {
+    let mut schema = serde_json::to_value(schemars::schema_for!(Given))?;
+    let defaults = serde_json::to_value(Given::default().settled())?;
+    schema["title"] = "Settings of FlowFabric".into();
+    if let (Some(settings), Some(defaults)) = (schema["properties"].as_object_mut(), defaults.as_object()) {
+        for (name, setting) in settings {
+            if let Some(default) = defaults.get(name).filter(|default| !default.is_null()) {
+                setting["default"] = default.clone();
+            }
+        }
+    }
+    Ok(schema)
 }
 
 impl Given {
@@ -298,7 +317,7 @@ mod tests {
                 meaning.trim()
             );
         }
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/config.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/config.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &page).unwrap();
         }

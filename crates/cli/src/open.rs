@@ -28,8 +28,9 @@ const MEMORY: &str = "memory:";
 const MEMORY_TICK: Duration = Duration::from_millis(2);
 
 /// Where a store is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(into = "String", from = "String")]
+#[schemars(with = "String")]
 pub(crate) enum Address {
     /// This process.
     Memory,
@@ -134,6 +135,8 @@ pub(crate) struct Options {
     pub(crate) durability: Durability,
     /// Events kept per partition; absent: as many as suit the kind of store.
     pub(crate) feed_lines_max: Option<u32>,
+    /// Connections to PostgreSQL that calls share.
+    pub(crate) postgres_connections_max: usize,
     /// How long a store that cannot be reached is tried.
     pub(crate) patience: Duration,
 }
@@ -144,6 +147,7 @@ impl Default for Options {
             counts: PartitionCounts::default(),
             durability: Durability::Full,
             feed_lines_max: None,
+            postgres_connections_max: ff_backend_postgres::CONNECTIONS_MAX,
             patience: Duration::from_secs(60),
         }
     }
@@ -206,6 +210,7 @@ pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result
 pub(crate) fn postgres_options(nodes: &Nodes, options: &Options) -> ff_backend_postgres::Options {
     ff_backend_postgres::Options {
         counts: options.counts,
+        connections_max: options.postgres_connections_max,
         patience: options.patience,
         ..ff_backend_postgres::Options::new(nodes.0.concat())
     }

@@ -72,6 +72,7 @@ pub(crate) fn options(config: &Config) -> anyhow::Result<open::Options> {
             Durability::Normal => ff_backend_sqlite::Durability::Normal,
         },
         feed_lines_max: config.events_max_per_partition,
+        postgres_connections_max: config.postgres_connections_max,
         patience: Duration::from_millis(config.store_patience_ms),
     })
 }

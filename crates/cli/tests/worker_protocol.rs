@@ -1,22 +1,18 @@
-//! The worker of docs/worker-protocol.md, taken from that page and run against a server that is killed under it.
+//! The worker of docs/how-to/worker-in-any-language.md, taken from that page and run against a server that is killed under it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod support;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use support::Process;
+use support::{Process, http};
 
-const PAGE: &str = include_str!("../../../docs/worker-protocol.md");
-/// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PAGE: &str = include_str!("../../../docs/how-to/worker-in-any-language.md");
 
 /// A server on a port, over a store that outlives it.
 struct Server {
@@ -42,33 +38,15 @@ impl Server {
     }
 
     fn call(&self, request: &str, body: &Value) -> Value {
-        let mut connection = TcpStream::connect(&self.address).unwrap();
-        let body = body.to_string();
-        let (address, length) = (&self.address, body.len());
-        let head = format!(
-            "{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-        );
-        connection.write_all((head + &body).as_bytes()).unwrap();
-        let mut reply = String::new();
-        connection.read_to_string(&mut reply).unwrap();
-        let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        serde_json::from_str(body).unwrap_or(Value::Null)
+        http::call(&self.address, request, body)
     }
 
     fn get(&self, path: &str) -> Value {
-        self.call(&format!("GET {path}"), &Value::Null)
+        http::get(&self.address, path)
     }
 
-    /// Asks, with long polls, until an answer is as it should be.
     fn until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let begun = Instant::now();
-        loop {
-            let answer = self.get(path);
-            if is_so(&answer) {
-                return answer;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{path} is still {answer}");
-        }
+        http::until(&self.address, path, is_so)
     }
 }
 
@@ -81,7 +59,7 @@ fn worker(folder: &Path, server: &Server) -> Process {
     Process(
         Command::new("python3")
             .arg(file)
-            .arg(url)
+            .env("FF_URL", url)
             .spawn()
             .expect("python3 is installed"),
     )

@@ -20,6 +20,7 @@
 //! | `metrics/` | what is counted, and how it is scraped |
 //! | `lifecycle` | what runs in the background, and its end |
 //! | `host` | time, luck and background tasks, which a simulation replaces |
+//! | `virtual_host`, `virtual_time` | time that somebody moves |
 
 mod after_commit;
 mod audit;
@@ -51,6 +52,7 @@ mod stops;
 mod store;
 mod transact;
 mod virtual_host;
+mod virtual_time;
 mod waiters;
 
 pub use config::Config;
@@ -58,3 +60,4 @@ pub use engine::Engine;
 pub use host::{Host, TokioHost};
 pub use pump::{Duty, Poisoned};
 pub use virtual_host::VirtualHost;
+pub use virtual_time::{Restless, VirtualTime};

@@ -13,6 +13,8 @@ use crate::host::Host;
 #[derive(Debug)]
 pub struct VirtualHost {
     inner: Mutex<Inner>,
+    /// Whether whoever sleeps waits for this time only, and not for real time.
+    is_patient: bool,
 }
 
 #[derive(Debug)]
@@ -34,6 +36,15 @@ impl VirtualHost {
                 slept: 0,
                 luck: seed,
             }),
+            is_patient: true,
+        }
+    }
+
+    /// The same for a server: whoever waits for something gives up by the clock on the wall, as its callers do.
+    pub fn with_impatient_callers(seed: u64) -> Self {
+        Self {
+            is_patient: false,
+            ..Self::new(seed)
         }
     }
 
@@ -68,11 +79,14 @@ impl Host for VirtualHost {
         let (sender, receiver) = oneshot::channel();
         inner.slept += 1;
         let place = (inner.elapsed + duration, inner.slept);
+        inner.sleepers.retain(|_, sleeper| !sleeper.is_closed());
         inner.sleepers.insert(place, sender);
-        Box::pin(async move {
-            // The host is gone: there is no time to wait for.
-            let _ = receiver.await;
-        })
+        // The host is gone: there is no time to wait for.
+        let woken = async move { _ = receiver.await };
+        match self.is_patient {
+            true => Box::pin(woken),
+            false => Box::pin(async move { _ = tokio::time::timeout(duration, woken).await }),
+        }
     }
 
     fn random(&self) -> u128 {

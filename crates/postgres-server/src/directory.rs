@@ -57,6 +57,11 @@ impl Directory {
         self.path().join("data")
     }
 
+    /// Throws the data away.
+    pub(crate) fn clear(&self) {
+        fs::remove_dir_all(self.data()).expect("could not remove the data of a PostgreSQL server");
+    }
+
     /// The file all output of the server goes to.
     pub(crate) fn log(&self) -> PathBuf {
         self.path().join("server.log")

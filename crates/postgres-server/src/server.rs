@@ -8,6 +8,7 @@ use ff_valkey_server::Port;
 
 use crate::connection::{self, FIRST_DATABASE, USER};
 use crate::directory::Directory;
+use crate::family::signal;
 use crate::options::Options;
 use crate::process::Process;
 use crate::programs::programs;
@@ -132,6 +133,15 @@ impl Server {
     /// Kills all processes of the server with SIGKILL, as a crash of its machine would, and waits until they are gone.
     pub fn kill(&self) {
         *self.state() = State::Down;
+    }
+
+    /// Kills one of its processes, which `pg_stat_activity` tells, with SIGKILL. A server ends all connections then and recovers.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such process.
+    pub fn kill_process(&self, id: u32) {
+        assert!(signal("KILL", &[id]), "there is no PostgreSQL process {id}");
     }
 
     /// Kills the server if it still runs and starts it again, on the same port and in the same directory.

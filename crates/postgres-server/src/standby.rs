@@ -25,11 +25,22 @@ impl Server {
     /// When it does not start.
     pub async fn standby(&self, replication: Replication) -> Server {
         let standby = Server::start_after(Some(self), self.options()).await;
-        if replication == Replication::Synchronous {
-            self.set("synchronous_standby_names", "*").await;
-        }
-        until("a standby follows", || self.is_followed_by(&standby, replication)).await;
+        self.wait_for(&standby, replication).await;
         standby
+    }
+
+    /// Throws away what this server has, and makes it a standby of another one, which has taken its place; on the same port.
+    /// Waits until it follows.
+    ///
+    /// # Panics
+    ///
+    /// When it does not start.
+    pub async fn follow(&self, primary: &Server, replication: Replication) {
+        self.kill();
+        self.directory().clear();
+        self.copy(primary).await;
+        self.restart().await;
+        primary.wait_for(self, replication).await;
     }
 
     /// Makes a standby a primary and waits until it writes. Nobody tells the former primary.
@@ -64,6 +75,14 @@ impl Server {
         let file = OpenOptions::new().append(true).open(settings);
         let written = file.and_then(|mut file| writeln!(file, "synchronous_standby_names = ''"));
         written.expect("could not change the settings of a standby");
+    }
+
+    /// Waits until a standby follows as it should.
+    async fn wait_for(&self, standby: &Server, replication: Replication) {
+        if replication == Replication::Synchronous {
+            self.set("synchronous_standby_names", "*").await;
+        }
+        until("a standby follows", || self.is_followed_by(standby, replication)).await;
     }
 
     async fn is_followed_by(&self, standby: &Server, replication: Replication) -> Result<(), String> {

@@ -15,6 +15,7 @@
 //! | `body` | reading a body that is neither too large nor too slow |
 //! | `routes`, `request`, `query`, `answer`, `problem` | a route per operation, what it takes, how it answers and refuses |
 //! | `extras` | the routes that are not operations: `info`, `submit`, `streams`, `callbacks` |
+//! | `virtual_time` | routes for tests, on a server whose clock they move |
 //! | `idempotency` | one header that makes any call one |
 //! | `events` | what happens, as it happens |
 //! | `openapi`, `docs` | the description of all that, for programs and for people |
@@ -50,6 +51,7 @@ mod streams;
 mod submit;
 mod tls;
 mod trace;
+mod virtual_time;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -60,7 +62,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use ff_core::fabric::BASE_PATH;
-use ff_engine::Engine;
+use ff_engine::{Engine, VirtualTime};
 
 use crate::closing::Closing;
 use crate::limits::Limits;
@@ -75,6 +77,7 @@ pub use metrics::HTTP_METRICS;
 pub use request_id::RequestId;
 pub use settings::Settings;
 pub use tls::Tls;
+pub use virtual_time::TEST_ROUTES;
 
 /// What every route works on. Cheap to clone.
 #[derive(Clone)]
@@ -86,6 +89,8 @@ pub struct Server {
     /// Whether a key was ever seen: what is believed while the store cannot be asked.
     pub(crate) had_keys: Arc<AtomicBool>,
     pub(crate) closing: Closing,
+    /// The clock, where tests move it.
+    pub(crate) time: Option<VirtualTime>,
 }
 
 impl Server {
@@ -98,13 +103,25 @@ impl Server {
             settings: Arc::new(settings),
             had_keys: Arc::default(),
             closing: Closing::default(),
+            time: None,
+        }
+    }
+
+    /// A server whose time tests move, over routes of their own: only for an address that no other machine reaches. Runs what
+    /// is due on the runtime of the caller.
+    pub fn with_virtual_time(time: VirtualTime, settings: Settings) -> Self {
+        time.keep_pumping();
+        let server = Self::new(time.engine().clone(), settings);
+        Self {
+            time: Some(time),
+            ..server
         }
     }
 
     /// Every route.
     pub fn router(&self) -> Router {
         Router::new()
-            .nest(BASE_PATH, routes::routes())
+            .nest(BASE_PATH, routes::routes(self.time.is_some()))
             .merge(docs::routes())
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(ready))

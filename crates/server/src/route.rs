@@ -10,6 +10,7 @@ use ff_core::fabric::{Access, OPERATIONS};
 
 use crate::extras::EXTRAS;
 use crate::routes::pattern;
+use crate::virtual_time::TEST_ROUTES;
 
 /// One route.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ static ROUTES: LazyLock<HashMap<String, Vec<Route>>> = LazyLock::new(|| {
         let at = format!("/v1{}", pattern(operation.path));
         routes.entry(at).or_default().push(route);
     }
-    for extra in EXTRAS {
+    for extra in EXTRAS.iter().chain(TEST_ROUTES) {
         let route = Route {
             method: Method::from_bytes(extra.method.as_str().as_bytes()).unwrap_or_default(),
             name: extra.name,

@@ -16,12 +16,13 @@ use crate::answer::answer;
 use crate::extras::EXTRAS;
 use crate::problem::Answer;
 use crate::request::{Asked, Shape};
+use crate::virtual_time::TEST_ROUTES;
 use crate::{Server, events, idempotency, streams, submit};
 
 type Path = Result<RawPathParams, RawPathParamsRejection>;
 
-/// Every route below the version.
-pub(crate) fn routes() -> Router<Server> {
+/// Every route below the version, with those for tests where they move the clock.
+pub(crate) fn routes(has_virtual_time: bool) -> Router<Server> {
     let mut routes = Routes::default();
     for operation in OPERATIONS {
         let handler = move |State(server), Extension(caller), path: Path, request: Request| async move {
@@ -30,7 +31,8 @@ pub(crate) fn routes() -> Router<Server> {
         };
         routes.add(operation.method, operation.path, handler);
     }
-    for extra in EXTRAS {
+    let for_tests = TEST_ROUTES.iter().filter(|_| has_virtual_time);
+    for extra in EXTRAS.iter().chain(for_tests) {
         let handler = move |State(server), Extension(caller), path: Path, request: Request| async move {
             let asked = Box::pin(receive(server, caller, Shape::from(extra), path, request)).await?;
             (extra.serve)(asked).await

@@ -87,13 +87,13 @@ async fn a_trace_goes_from_the_request_to_the_tags_of_the_execution() {
 /// The page is written from the tables: `UPDATE_DOCS=1` writes it anew.
 #[test]
 fn the_page_about_metrics_is_up_to_date() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/metrics.md");
     let page = page();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &page).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == page, "docs/metrics.md is out of date: run `just pages`");
+    assert!(found == page, "docs/reference/metrics.md is out of date: run `just pages`");
 }
 
 const INTRODUCTION: &str = "\

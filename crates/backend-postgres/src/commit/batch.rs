@@ -62,10 +62,14 @@ impl Batch {
         for (tx, transaction) in (1..).zip(transactions) {
             batch.expect(tx, transaction);
         }
+        // One gate is written and another one guarded on, which others may do the other way round: they are locked alike, in one order.
+        if batch.expected_records.iter().any(is_gate) {
+            batch.expected_records.append(&mut batch.guards);
+        }
         batch.expected_executions.sort_by_key(|row| (row.partition, row.uuid));
-        batch
-            .expected_records
-            .sort_by(|left, right| record_order(left).cmp(&record_order(right)));
+        for rows in [&mut batch.expected_records, &mut batch.guards] {
+            rows.sort_by(|left, right| record_order(left).cmp(&record_order(right)));
+        }
         let found = Found::of(&batch);
         for (nth, transaction) in transactions.iter().enumerate() {
             batch.add(nth, transaction, plan, &found);
@@ -86,7 +90,7 @@ impl Batch {
                 let uuid = id.uuid();
                 self.expected_executions.push(ExpectedExecution {
                     tx,
-                    nth,
+                    nth: Some(nth),
                     partition,
                     uuid,
                     version,
@@ -110,6 +114,26 @@ impl Batch {
                 tag,
             });
         }
+        // Whatever is only told of an execution is written to it too.
+        let told_of = transaction.history.iter().filter_map(|line| match line.subject {
+            HistorySubject::Execution(id) => Some(id),
+            HistorySubject::Flow(_) => None,
+        });
+        let puts = |id| {
+            transaction
+                .puts
+                .iter()
+                .any(|put| put.record.key() == RecordKey::Execution(id))
+        };
+        self.expected_executions
+            .extend(told_of.filter(|id| !puts(*id)).map(|id| ExpectedExecution {
+                tx,
+                nth: None,
+                partition,
+                uuid: id.uuid(),
+                version: None,
+                tag: None,
+            }));
     }
 
     fn add(&mut self, nth: usize, transaction: &Transaction, plan: &Plan, found: &Found) {
@@ -329,7 +353,11 @@ impl Found {
 }
 
 fn record_order(row: &ExpectedRecord) -> (bool, i16, &str) {
-    (row.key.starts_with("gate:"), row.partition, &row.key)
+    (is_gate(row), row.partition, &row.key)
+}
+
+fn is_gate(row: &ExpectedRecord) -> bool {
+    row.key.starts_with("gate:")
 }
 
 fn columns(version: Option<Version>) -> (Option<i64>, Option<i64>) {

@@ -90,11 +90,8 @@ impl Shared {
             }
         };
         let batch = Batch::of(&transactions, &plan);
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(writing commit(
-                caller: &caller,
+        let (now, answer) = self
+            .ask(call!(writing commit(
                 transactions: &batch.transactions,
                 must_exist: &batch.must_exist,
                 expected_executions: &some(&batch.expected_executions),
@@ -118,8 +115,7 @@ impl Shared {
                 ends: &some(&batch.ends),
             )))
             .await?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let verdicts: Vec<Verdict> = row.try_get("verdicts").map_err(corrupt)?;
+        let verdicts: Vec<Verdict> = answer.get("verdicts")?;
         if !verdicts.is_empty() {
             let refusal = |verdict: Verdict| {
                 let nth = usize::try_from(verdict.tx - 1).map_err(corrupt)?;
@@ -131,8 +127,7 @@ impl Shared {
                 .collect::<ff_backend::Result<_>>()
                 .map(Outcome::Refused);
         }
-        let counters: Option<Vec<i64>> = row.try_get("counters").map_err(corrupt)?;
-        let mut counters = counters.unwrap_or_default().into_iter();
+        let mut counters = answer.list::<i64>("counters")?.into_iter();
         let landed = transactions.iter().map(|transaction| {
             let moved = transaction.increments.iter().map(|(key, _)| *key);
             Committed {

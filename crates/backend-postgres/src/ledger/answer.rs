@@ -13,7 +13,7 @@ use crate::error::corrupt;
 use crate::shared::moment;
 
 /// Reads what a call came to.
-pub(super) fn answer(found: AnswerRow) -> Result<LedgerAnswer> {
+pub(super) fn read_answer(found: AnswerRow) -> Result<LedgerAnswer> {
     let account = || there(found.account.as_deref())?.parse::<AccountKey>().map_err(corrupt);
     let values = || found.numbers.clone().unwrap_or_default();
     Ok(match found.what.as_str() {

@@ -1,4 +1,4 @@
-//! Calls as the library takes them: see `library/ledger.sql`.
+//! Calls as the library takes them: see `library/ledger`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

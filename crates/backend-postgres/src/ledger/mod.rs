@@ -1,4 +1,4 @@
-//! Accounts. Every call is worked out by the library (`library/ledger.sql`); here it is packed, and its answer is read.
+//! Accounts. Every call is worked out by the library (`library/ledger`); here it is packed, and its answer is read.
 
 mod answer;
 mod ask;
@@ -12,12 +12,12 @@ use ff_backend::hint::Hint;
 use ff_backend::ledger::LedgerReply;
 use ff_backend::transaction::Generation;
 use ff_core::ledger::{AccountKey, LedgerAnswer, LedgerCall};
-use tokio_postgres::Row;
+use ff_core::time::Timestamp;
 
-use self::answer::answer;
+use self::answer::read_answer;
 use self::ask::Asked;
 use self::rows::{AnswerRow, NewsRow};
-use crate::call::call;
+use crate::call::{Answer, call};
 use crate::error::corrupt;
 use crate::hints::tell;
 use crate::shared::{Shared, moment};
@@ -83,9 +83,7 @@ impl Shared {
     }
 
     async fn change(&self, asked: &Asked) -> Result<Done> {
-        let caller = self.caller();
         let call = call!(writing ledger(
-            caller: &caller,
             accounts: &asked.accounts,
             windows: &asked.windows,
             numbers: &asked.numbers,
@@ -97,39 +95,34 @@ impl Shared {
             reads: &asked.reads,
             holds: &asked.holds,
         ));
-        let row = self.connections.row(call).await?;
-        let news: Option<Vec<NewsRow>> = row.try_get("news").map_err(corrupt)?;
-        tell(self, self.hints_of(asked, news.unwrap_or_default()));
-        let beside: Option<String> = row.try_get("beside").map_err(corrupt)?;
+        let (now, answer) = self.ask(call).await?;
+        tell(self, self.hints_of(asked, answer.list("news")?));
+        let beside: Option<String> = answer.get("beside")?;
         let beside = beside.map(|account| account.parse().map_err(corrupt)).transpose()?;
-        Ok((self.replies(&row).await?, beside))
+        Ok((self.replies(now, &answer).await?, beside))
     }
 
     async fn look(&self, asked: &Asked) -> Result<Done> {
-        let caller = self.caller();
         let call = call!(reading read_ledger(
-            caller: &caller,
             accounts: &asked.accounts,
             turns: &asked.turns,
             reads: &asked.reads,
             holds: &asked.holds,
         ));
-        let row = self.connections.row(call).await?;
-        Ok((self.replies(&row).await?, None))
+        let (now, answer) = self.ask(call).await?;
+        Ok((self.replies(now, &answer).await?, None))
     }
 
-    async fn replies(&self, row: &Row) -> Result<Vec<Result<LedgerReply>>> {
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let generation = self.generation(row.try_get("generation").map_err(corrupt)?, 0).await?;
-        let answers: Option<Vec<AnswerRow>> = row.try_get("answers").map_err(corrupt)?;
+    async fn replies(&self, now: Timestamp, answer: &Answer) -> Result<Vec<Result<LedgerReply>>> {
+        let generation = self.generation(answer.get("generation")?, 0).await?;
         let reply = |found| {
             Ok(LedgerReply {
                 now,
                 generation,
-                answer: answer(found)?,
+                answer: read_answer(found)?,
             })
         };
-        Ok(answers.unwrap_or_default().into_iter().map(reply).collect())
+        Ok(answer.list::<AnswerRow>("answers")?.into_iter().map(reply).collect())
     }
 
     /// Who waits for an account is told that its generation moved, the pump that it is due earlier.

@@ -1,225 +1,66 @@
-//! Calls and answers, field by field as `library/ledger.sql` has them. An account and a number are known by their places in the batch,
+//! Calls and answers, field by field as `library/ledger` has them. An account and a number are known by their places in the batch,
 //! from 1 on.
 
-use postgres_types::{FromSql, ToSql};
 use uuid::Uuid;
 
-/// A number that calls are about.
-#[derive(Debug, ToSql)]
-#[postgres(name = "ledger_number")]
-pub(super) struct NumberRow {
-    pub(super) account: i32,
-    pub(super) meter: String,
+use crate::rows::{answered, sent};
+
+sent! {
+    /// A number that calls are about.
+    NumberRow as "ledger_number" { account: i32, meter: String }
+    /// Which kind of call comes next, and which one of that kind.
+    Turn as "ledger_turn" { what: &'static str, nth: i32 }
+    TakeAsk as "take_ask" {
+        path: Vec<i32>, revisions: Vec<i64>, grant_id: Uuid, holder: String, instead_of: Option<Uuid>,
+        tiers: Vec<TierRow>, marks: Vec<String>,
+    }
+    TierRow as "take_tier" { entries: Vec<EntryRow> }
+    #[derive(Default)]
+    EntryRow as "take_entry" {
+        what: &'static str, account: i32, number: Option<i32>, floor: Option<i64>, floor_is_now: bool, delta: i64,
+        bound: Option<i64>, counts_from_now: bool, name: Option<String>, window_ms: Option<i64>,
+        at_most: Option<i64>,
+    }
+    DrawAsk as "draw_ask" {
+        path: Vec<i32>, revisions: Vec<i64>, grant_id: Option<Uuid>, names: Option<Vec<String>>,
+        remembered_ms: Vec<i64>, bearer: Option<String>, uses: Vec<UseRow>, watches: Vec<WatchRow>,
+    }
+    UseRow as "draw_use" { number: i32, amount: i64, is_counted: bool }
+    WatchRow as "draw_watch" { account: i32, count: i32, numbers: Vec<i32>, limits: Vec<i64> }
+    GiveAsk as "give_ask" { account: i32, grant_id: Uuid, undo: bool, back: Vec<BackRow> }
+    BackRow as "give_back" { account: i32, number: i32, correction: i64 }
+    AmendAsk as "amend_ask" {
+        account: i32, partition: String, expected: &'static str, version: Option<i64>, tag: i64,
+        body: Option<String>, lists: bool, listed_in: Option<String>, redefines: bool, restart: bool,
+        moves: Vec<MoveRow>, forget_ms: Option<i64>, sets_stale: bool, stale_at: Option<i64>, due_stamp: Option<i64>,
+        due_at: Option<i64>,
+    }
+    MoveRow as "amend_move" {
+        number: Option<i32>, is_mark: bool, how: &'static str, amount: Option<i64>, other: Option<i32>,
+    }
+    ReadAsk as "read_ask" { account: i32, meters: Option<Vec<String>>, places: Vec<ReadPlacesRow> }
+    ReadPlacesRow as "read_places" { window_ms: i64, at_most: i64, beside: Option<String> }
+    HoldsAsk as "holds_ask" { account: i32, older_ms: i64, after: Option<Uuid>, at_most: i64 }
 }
 
-/// Which kind of call comes next, and which one of that kind.
-#[derive(Debug, ToSql)]
-#[postgres(name = "ledger_turn")]
-pub(super) struct Turn {
-    pub(super) what: &'static str,
-    pub(super) nth: i32,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "take_ask")]
-pub(super) struct TakeAsk {
-    pub(super) path: Vec<i32>,
-    pub(super) revisions: Vec<i64>,
-    pub(super) grant_id: Uuid,
-    pub(super) holder: String,
-    pub(super) instead_of: Option<Uuid>,
-    pub(super) tiers: Vec<TierRow>,
-    pub(super) marks: Vec<String>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "take_tier")]
-pub(super) struct TierRow {
-    pub(super) entries: Vec<EntryRow>,
-}
-
-#[derive(Debug, Default, ToSql)]
-#[postgres(name = "take_entry")]
-pub(super) struct EntryRow {
-    pub(super) what: &'static str,
-    pub(super) account: i32,
-    pub(super) number: Option<i32>,
-    pub(super) floor: Option<i64>,
-    pub(super) floor_is_now: bool,
-    pub(super) delta: i64,
-    pub(super) bound: Option<i64>,
-    pub(super) counts_from_now: bool,
-    pub(super) name: Option<String>,
-    pub(super) window_ms: Option<i64>,
-    pub(super) at_most: Option<i64>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "draw_ask")]
-pub(super) struct DrawAsk {
-    pub(super) path: Vec<i32>,
-    pub(super) revisions: Vec<i64>,
-    pub(super) grant_id: Option<Uuid>,
-    pub(super) names: Option<Vec<String>>,
-    pub(super) remembered_ms: Vec<i64>,
-    pub(super) bearer: Option<String>,
-    pub(super) uses: Vec<UseRow>,
-    pub(super) watches: Vec<WatchRow>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "draw_use")]
-pub(super) struct UseRow {
-    pub(super) number: i32,
-    pub(super) amount: i64,
-    pub(super) is_counted: bool,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "draw_watch")]
-pub(super) struct WatchRow {
-    pub(super) account: i32,
-    pub(super) count: i32,
-    pub(super) numbers: Vec<i32>,
-    pub(super) limits: Vec<i64>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "give_ask")]
-pub(super) struct GiveAsk {
-    pub(super) account: i32,
-    pub(super) grant_id: Uuid,
-    pub(super) undo: bool,
-    pub(super) back: Vec<BackRow>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "give_back")]
-pub(super) struct BackRow {
-    pub(super) account: i32,
-    pub(super) number: i32,
-    pub(super) correction: i64,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "amend_ask")]
-pub(super) struct AmendAsk {
-    pub(super) account: i32,
-    pub(super) partition: String,
-    pub(super) expected: &'static str,
-    pub(super) version: Option<i64>,
-    pub(super) tag: i64,
-    pub(super) body: Option<String>,
-    pub(super) lists: bool,
-    pub(super) listed_in: Option<String>,
-    pub(super) redefines: bool,
-    pub(super) restart: bool,
-    pub(super) moves: Vec<MoveRow>,
-    pub(super) forget_ms: Option<i64>,
-    pub(super) sets_stale: bool,
-    pub(super) stale_at: Option<i64>,
-    pub(super) due_stamp: Option<i64>,
-    pub(super) due_at: Option<i64>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "amend_move")]
-pub(super) struct MoveRow {
-    pub(super) number: Option<i32>,
-    pub(super) is_mark: bool,
-    pub(super) how: &'static str,
-    pub(super) amount: Option<i64>,
-    pub(super) other: Option<i32>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "read_ask")]
-pub(super) struct ReadAsk {
-    pub(super) account: i32,
-    pub(super) meters: Option<Vec<String>>,
-    pub(super) places: Vec<ReadPlacesRow>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "read_places")]
-pub(super) struct ReadPlacesRow {
-    pub(super) window_ms: i64,
-    pub(super) at_most: i64,
-    pub(super) beside: Option<String>,
-}
-
-#[derive(Debug, ToSql)]
-#[postgres(name = "holds_ask")]
-pub(super) struct HoldsAsk {
-    pub(super) account: i32,
-    pub(super) older_ms: i64,
-    pub(super) after: Option<Uuid>,
-    pub(super) at_most: i64,
-}
-
-/// What a call came to.
-#[derive(Debug, FromSql)]
-#[postgres(name = "ledger_answer")]
-pub(super) struct AnswerRow {
-    pub(super) what: String,
-    pub(super) account: Option<String>,
-    pub(super) tier: Option<i32>,
-    pub(super) generation: Option<i64>,
-    pub(super) numbers: Option<Vec<i64>>,
-    pub(super) fits: Option<Vec<bool>>,
-    pub(super) moments: Option<Vec<Option<i64>>>,
-    pub(super) view: Option<ViewRow>,
-    pub(super) meters: Option<Vec<MeterRow>>,
-    pub(super) holds: Option<Vec<HoldRow>>,
-}
-
-/// An account without its numbers.
-#[derive(Debug, FromSql)]
-#[postgres(name = "ledger_view")]
-pub(super) struct ViewRow {
-    pub(super) version: i64,
-    pub(super) revision: i64,
-    pub(super) body: String,
-    pub(super) stale_at: Option<i64>,
-    pub(super) due_at: Option<i64>,
-    pub(super) due_stamp: i64,
-    pub(super) generation: i64,
-    pub(super) marks: i64,
-    pub(super) last: Option<String>,
-    pub(super) listed_in: Option<String>,
-}
-
-#[derive(Debug, FromSql)]
-#[postgres(name = "ledger_meter")]
-pub(super) struct MeterRow {
-    pub(super) meter: String,
-    pub(super) used: i64,
-    pub(super) held: i64,
-}
-
-/// What a grant has taken. No account means the one it stands on.
-#[derive(Debug, FromSql)]
-#[postgres(name = "ledger_hold")]
-pub(super) struct HoldRow {
-    pub(super) grant_id: Uuid,
-    pub(super) holder: String,
-    pub(super) taken_at: i64,
-    pub(super) tier: i32,
-    pub(super) accounts: Vec<Option<String>>,
-    pub(super) meters: Vec<String>,
-    pub(super) held: Vec<i64>,
-    pub(super) used: Vec<i64>,
-    pub(super) place_accounts: Vec<Option<String>>,
-    pub(super) places: Vec<String>,
-}
-
-/// An account that somebody must hear of.
-#[derive(Debug, FromSql)]
-#[postgres(name = "ledger_news")]
-pub(super) struct NewsRow {
-    pub(super) account: i32,
-    /// Its generation moved.
-    pub(super) is_open: Option<bool>,
-    /// It is due earlier than before.
-    pub(super) due_at: Option<i64>,
+answered! {
+    /// What a call came to.
+    AnswerRow as "ledger_answer" {
+        what: String, account: Option<String>, tier: Option<i32>, generation: Option<i64>, numbers: Option<Vec<i64>>,
+        fits: Option<Vec<bool>>, moments: Option<Vec<Option<i64>>>, view: Option<ViewRow>,
+        meters: Option<Vec<MeterRow>>, holds: Option<Vec<HoldRow>>,
+    }
+    /// An account without its numbers.
+    ViewRow as "ledger_view" {
+        version: i64, revision: i64, body: String, stale_at: Option<i64>, due_at: Option<i64>, due_stamp: i64,
+        generation: i64, marks: i64, last: Option<String>, listed_in: Option<String>,
+    }
+    MeterRow as "ledger_meter" { meter: String, used: i64, held: i64 }
+    /// What a grant has taken. No account means the one it stands on.
+    HoldRow as "ledger_hold" {
+        grant_id: Uuid, holder: String, taken_at: i64, tier: i32, accounts: Vec<Option<String>>, meters: Vec<String>,
+        held: Vec<i64>, used: Vec<i64>, place_accounts: Vec<Option<String>>, places: Vec<String>,
+    }
+    /// An account that somebody must hear of: its generation moved, or it is due earlier than before.
+    NewsRow as "ledger_news" { account: i32, is_open: Option<bool>, due_at: Option<i64> }
 }

@@ -18,17 +18,14 @@ impl Shared {
             AccountKind::Quota => ("quota:", "quota;"),
         };
         let after = cut.after::<String>()?.unwrap_or_else(|| first.to_owned());
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(reading list_accounts(
-            caller: &caller, own_namespace: &namespace.as_str(), after: &after, before: &before, at_most: &one_more(cut))))
+        let (now, answer) = self
+            .ask(call!(reading list_accounts(
+            own_namespace: &namespace.as_str(), after: &after, before: &before, at_most: &one_more(cut))))
             .await?;
-        let found: Vec<String> = row.try_get("answer").map_err(corrupt)?;
+        let found: Vec<String> = answer.get("answer")?;
         let (shown, next) = cut.first(found, Clone::clone);
         let keys = shown.iter().map(|key| key.parse().map_err(corrupt));
         let keys: Vec<AccountKey> = keys.collect::<ff_backend::Result<_>>()?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
         Ok((now, Rows::Accounts(keys), next))
     }
 }

@@ -7,24 +7,18 @@ use ff_core::machine::index::{Entry, entries};
 use ff_core::machine::placement::{QueueKey, Score, queue_key};
 use ff_core::partition::{Family, Partition};
 use ff_core::record::Record;
-use postgres_types::FromSql;
 
 use super::{Found, one_more};
-use crate::call::call;
+use crate::call::{asked_at, call};
 use crate::error::corrupt;
-use crate::rows::EntryPut;
+use crate::rows::{EntryPut, answered};
 use crate::shared::{Shared, moment, number};
 
-/// A record with what is kept for it.
-#[derive(Debug, FromSql)]
-#[postgres(name = "audited")]
-struct Audited {
-    key: String,
-    body: String,
-    claim: String,
-    due_at: Option<i64>,
-    queue_id: Option<i64>,
-    score: Option<i64>,
+answered! {
+    /// A record with what is kept for it.
+    Audited as "audited" {
+        key: String, body: String, claim: String, due_at: Option<i64>, queue_id: Option<i64>, score: Option<i64>,
+    }
 }
 
 impl Shared {
@@ -33,14 +27,11 @@ impl Shared {
             return Ok((self.ping().await?, Rows::Audit(Vec::new()), None));
         }
         let after = cut.after::<String>()?.unwrap_or_default();
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(reading audit(
-            caller: &caller, own_partition: &number(own), after: &after, at_most: &one_more(cut))))
+        let (now, answer) = self
+            .ask(call!(reading audit(
+            own_partition: &number(own), after: &after, at_most: &one_more(cut))))
             .await?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let found: Vec<Audited> = row.try_get("answer").map_err(corrupt)?;
+        let found: Vec<Audited> = answer.get("answer")?;
         let (shown, next) = cut.first(found, |row| row.key.clone());
         let mut rows = Vec::new();
         for audited in shown {
@@ -101,14 +92,12 @@ impl Shared {
         if asked.is_empty() {
             return Ok(());
         }
-        let row = self
+        let answer = self
             .connections
             .row(call!(reading missing_entries(wanted: &asked)))
             .await?;
-        let missing: Vec<i32> = row.try_get(0).map_err(corrupt)?;
-        for place in missing {
-            let at = usize::try_from(place - 1).map_err(corrupt)?;
-            let (nth, entry) = wanted.get(at).ok_or_else(|| corrupt("an answer to nothing"))?;
+        for place in answer.get::<Vec<i32>>(0)? {
+            let (nth, entry) = asked_at(&wanted, place)?;
             rows[*nth].missing.push(entry.clone());
         }
         Ok(())

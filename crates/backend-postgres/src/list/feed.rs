@@ -13,45 +13,34 @@ use ff_core::id::FlowId;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
 use ff_core::record::{AboutLines, HistorySubject, RecordKey};
-use postgres_types::{FromSql, ToSql};
+use ff_core::time::Timestamp;
 use tokio::time::sleep;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::Found;
-use crate::call::call;
+use crate::call::{Answer, call};
 use crate::error::corrupt;
-use crate::shared::{Shared, duration, millis, number, partition};
+use crate::rows::{answered, sent};
+use crate::shared::{Shared, count, duration, millis, number, partition};
 
 /// How long what is there and cannot be shown yet is waited for, each time.
 const PAUSES_MS: [u64; 6] = [2, 4, 8, 16, 32, 64];
 
-/// From where a feed is read.
-#[derive(Debug, Default, ToSql)]
-#[postgres(name = "feed_start")]
-struct StartRow {
-    partition: i16,
-    what: &'static str,
-    at: Option<i64>,
-    xid: Option<i64>,
-    number: Option<i32>,
-    generation: Option<i32>,
+sent! {
+    /// From where a feed is read.
+    #[derive(Default)]
+    StartRow as "feed_start" {
+        partition: i16, what: &'static str, at: Option<i64>, xid: Option<i64>, number: Option<i32>,
+        generation: Option<i32>,
+    }
 }
 
-/// A line of a feed, and what it leaves out.
-#[derive(Debug, FromSql)]
-#[postgres(name = "feed_line")]
-struct LineRow {
-    partition: i16,
-    xid: i64,
-    number: i32,
-    generation: i32,
-    key: String,
-    namespace: String,
-    lane: Option<String>,
-    kind: String,
-    flow_id: Option<Uuid>,
-    line: String,
+answered! {
+    /// A line of a feed, and what it leaves out.
+    LineRow as "feed_line" {
+        partition: i16, xid: i64, number: i32, generation: i32, key: String, namespace: String, lane: Option<String>,
+        kind: String, flow_id: Option<Uuid>, line: String,
+    }
 }
 
 impl Shared {
@@ -60,39 +49,32 @@ impl Shared {
         let starts: Vec<StartRow> = of_flows
             .map(|(partition, start)| start_row(*partition, *start))
             .collect();
-        let mut row = self.read_feed(&starts, limit).await?;
+        let (mut now, mut answer) = self.read_feed(&starts, limit).await?;
         // Whoever has just committed something wants to see it; what hides it has usually ended a moment later.
         for pause in PAUSES_MS {
-            if !row
-                .try_get::<_, Option<bool>>("is_behind")
-                .map_err(corrupt)?
-                .unwrap_or(false)
-            {
+            if !answer.get::<Option<bool>>("is_behind")?.unwrap_or(false) {
                 break;
             }
             sleep(Duration::from_millis(pause)).await;
-            row = self.read_feed(&starts, limit).await?;
+            (now, answer) = self.read_feed(&starts, limit).await?;
         }
-        let expired: Option<i16> = row.try_get("expired").map_err(corrupt)?;
+        let expired: Option<i16> = answer.get("expired")?;
         if let Some(own) = expired {
-            let oldest: Option<LineRow> = row.try_get("oldest").map_err(corrupt)?;
+            let oldest: Option<LineRow> = answer.get("oldest")?;
             return Err(Error::CursorExpired {
                 partition: partition(own),
                 oldest: oldest.map(|line| position(&line)),
             });
         }
-        let found: Vec<LineRow> = row.try_get("answer").map_err(corrupt)?;
+        let found: Vec<LineRow> = answer.get("answer")?;
         let lines: Vec<FeedLine> = found.iter().map(feed_line).collect::<Result<_>>()?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
         Ok((now, Rows::Feed(lines), None))
     }
 
-    async fn read_feed(&self, starts: &[StartRow], limit: usize) -> Result<Row> {
-        let (caller, at_most) = (self.caller(), i64::try_from(limit).unwrap_or(i64::MAX));
+    async fn read_feed(&self, starts: &[StartRow], limit: usize) -> Result<(Timestamp, Answer)> {
         let kept = duration(FEED_KEPT_FOR);
-        let asked = call!(reading feed(
-            caller: &caller, starts: &starts, at_most: &at_most, kept_ms: &kept));
-        self.connections.row(asked).await
+        self.ask(call!(reading feed(starts: &starts, at_most: &count(limit), kept_ms: &kept)))
+            .await
     }
 }
 
@@ -113,27 +95,28 @@ fn start_row(partition: Partition, start: FeedStart) -> StartRow {
             at: Some(millis(at)),
             ..row
         },
-        FeedStart::After(seen) => {
-            let [a, b, c, d, e, f, g, h] = seen.minor.to_be_bytes();
-            StartRow {
-                what: "after",
-                xid: Some(seen.major.cast_signed()),
-                number: Some(i32::from_be_bytes([a, b, c, d])),
-                generation: Some(i32::from_be_bytes([e, f, g, h])),
-                ..row
-            }
-        }
+        FeedStart::After(seen) => StartRow {
+            what: "after",
+            xid: Some(seen.major.cast_signed()),
+            number: Some(half(seen.minor >> 32)),
+            generation: Some(half(seen.minor)),
+            ..row
+        },
     }
 }
 
 /// The transaction, then the number in it; the generation tells apart what no order does.
 fn position(line: &LineRow) -> FeedPosition {
-    let [a, b, c, d] = line.number.to_be_bytes();
-    let [e, f, g, h] = line.generation.to_be_bytes();
     FeedPosition {
         major: line.xid.cast_unsigned(),
-        minor: u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        minor: u64::from(line.number.cast_unsigned()) << 32 | u64::from(line.generation.cast_unsigned()),
     }
+}
+
+/// The lower half of a number, bit by bit.
+#[expect(clippy::cast_possible_truncation, reason = "the upper half is asked for otherwise")]
+const fn half(bits: u64) -> i32 {
+    (bits as u32).cast_signed()
 }
 
 fn feed_line(row: &LineRow) -> Result<FeedLine> {

@@ -1,27 +1,25 @@
 //! Lists that are not empty, by partition and name.
 
+use ff_backend::Result;
 use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::{key, score};
 use ff_backend::query::{Head, HeadsOf, Rows};
 use ff_core::machine::index::{Index, Order};
 use ff_core::partition::Partition;
-use postgres_types::FromSql;
+use ff_core::time::Timestamp;
 
 use super::{Found, flow_numbers, one_more};
 use crate::call::call;
 use crate::error::corrupt;
+use crate::rows::answered;
 use crate::shared::{Shared, number, partition};
 
 /// The place of a list among all: its partition and its name.
 type Place = (Partition, String);
 
-/// The first entry of a list in one partition.
-#[derive(Debug, FromSql)]
-#[postgres(name = "entry_head")]
-struct EntryHead {
-    partition: i16,
-    name: String,
-    sort: String,
+answered! {
+    /// The first entry of a list in one partition.
+    EntryHead as "entry_head" { partition: i16, name: String, sort: String }
 }
 
 impl Shared {
@@ -29,17 +27,18 @@ impl Shared {
         let after = cut.after::<Place>()?;
         let mut partitions = flow_numbers(partitions);
         partitions.retain(|own| after.as_ref().is_none_or(|(last, _)| *own >= number(*last)));
-        let heads = match of {
+        let (now, heads) = match of {
             HeadsOf::Queues => self.heads_of_queues(&partitions, after.as_ref()).await?,
             HeadsOf::Blocked => self.heads_of_blocked(&partitions, after.as_ref(), cut).await?,
         };
         let (heads, next) = cut.first(heads, |head| (head.partition, head.index.to_string()));
-        Ok((self.ping().await?, Rows::Heads(heads), next))
+        Ok((now, Rows::Heads(heads), next))
     }
 
-    async fn heads_of_queues(&self, partitions: &[i16], after: Option<&Place>) -> ff_backend::Result<Vec<Head>> {
+    async fn heads_of_queues(&self, partitions: &[i16], after: Option<&Place>) -> Result<(Timestamp, Vec<Head>)> {
         let mut heads = Vec::new();
-        for (queue, found) in self.queue_heads(partitions).await? {
+        let (now, found) = self.queue_heads(partitions).await?;
+        for (queue, found) in found {
             let partition = partition(found.partition);
             let id = key::execution_id(partition, &found.uuid.to_string())?;
             let (index, first) = (Index::Queue(queue), Order::best(&score::score(found.score, id)?));
@@ -51,7 +50,7 @@ impl Shared {
         }
         heads.retain(|head| after.is_none_or(|after| (head.partition, head.index.to_string()) > *after));
         heads.sort_by_cached_key(|head| (head.partition, head.index.to_string()));
-        Ok(heads)
+        Ok((now, heads))
     }
 
     async fn heads_of_blocked(
@@ -59,14 +58,11 @@ impl Shared {
         partitions: &[i16],
         after: Option<&Place>,
         cut: &Cut,
-    ) -> ff_backend::Result<Vec<Head>> {
+    ) -> Result<(Timestamp, Vec<Head>)> {
         let (after_partition, after_name) = after.map_or((-1, ""), |(last, name)| (number(*last), name.as_str()));
-        let row = self
-            .connections
-            .row(call!(reading blocked_heads(
+        let (now, answer) = self.ask(call!(reading blocked_heads(
             partitions: &partitions, after_partition: &after_partition, after_name: &after_name, at_most: &one_more(cut))))
             .await?;
-        let found: Vec<EntryHead> = row.try_get(0).map_err(corrupt)?;
         let head = |found: EntryHead| {
             let unknown = || corrupt(format!("list {:?} with {:?}", found.name, found.sort));
             let account = found.name.strip_prefix("blocked:").ok_or_else(unknown)?;
@@ -76,6 +72,7 @@ impl Shared {
                 first: Order::parse(&found.sort).ok_or_else(unknown)?,
             })
         };
-        found.into_iter().map(head).collect()
+        let heads = answer.get::<Vec<EntryHead>>("answer")?.into_iter().map(head);
+        Ok((now, heads.collect::<Result<_>>()?))
     }
 }

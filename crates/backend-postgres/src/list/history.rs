@@ -8,21 +8,16 @@ use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::{AboutLines, HistorySubject};
-use postgres_types::FromSql;
-use tokio_postgres::Row;
 
 use super::Found;
-use crate::call::call;
+use crate::call::{Answer, call};
 use crate::error::corrupt;
+use crate::rows::answered;
 use crate::shared::{Shared, number};
 
-/// Consecutive lines, one JSON document each.
-#[derive(Debug, FromSql)]
-#[postgres(name = "chunk")]
-struct Chunk {
-    /// The number of the first one.
-    first: i64,
-    lines: String,
+answered! {
+    /// Consecutive lines, one JSON document each.
+    Chunk as "chunk" { first: i64, lines: String }
 }
 
 impl Shared {
@@ -32,28 +27,25 @@ impl Shared {
             HistorySubject::Execution(id) => id.partition(),
             HistorySubject::Flow(id) => self.counts.of_flow(id),
         };
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(reading list_history(
-            caller: &caller, own_partition: &number(partition), own_key: &key::subject(subject), from_line: &start)))
+        let (now, answer) = self
+            .ask(call!(reading list_history(
+            own_partition: &number(partition), own_key: &key::subject(subject), from_line: &start)))
             .await?;
-        let chunks: Vec<Chunk> = row.try_get("answer").map_err(corrupt)?;
-        let about = about(subject, &row)?;
+        let chunks: Vec<Chunk> = answer.get("answer")?;
+        let about = about(subject, &answer)?;
         let lines = || chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
         let end = lines().last().map_or(0, |(number, _)| number + 1);
         let first_shown = start.max(end - i64::try_from(HISTORY_LINES_MAX).unwrap_or(i64::MAX));
         let shown = lines().filter(|(number, _)| *number >= first_shown);
         let read = |text| line::read(text, &about);
         let (rows, next) = cut.page(shown.map(|(number, text)| read(text).map(|line| (number, Some(line)))))?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
         Ok((now, Rows::History(rows), next))
     }
 }
 
 /// What the lines of an execution leave out. Those of a flow leave nothing out, so whatever this says of them is read nowhere.
-fn about(subject: HistorySubject, row: &Row) -> ff_backend::Result<AboutLines<'static>> {
-    let column = |name| row.try_get::<_, Option<String>>(name).map_err(corrupt);
+fn about(subject: HistorySubject, answer: &Answer) -> ff_backend::Result<AboutLines<'static>> {
+    let column = |name: &str| answer.get::<Option<String>>(name);
     let namespace = column("namespace")?
         .map(Namespace::parse)
         .transpose()

@@ -8,18 +8,13 @@ use ff_core::partition::Partition;
 
 use super::{Found, flow_numbers};
 use crate::call::call;
-use crate::error::corrupt;
 use crate::shared::{Shared, partition};
 
 impl Shared {
     pub(super) async fn list_marks(&self, asked: &[Partition]) -> Found {
-        let (caller, numbers) = (self.caller(), flow_numbers(asked));
-        let row = self
-            .connections
-            .row(call!(reading marks(caller: &caller, partitions: &numbers)))
-            .await?;
-        let now = self.was_told(row.try_get("now").map_err(corrupt)?);
-        let found: Vec<String> = row.try_get("answer").map_err(corrupt)?;
+        let numbers = flow_numbers(asked);
+        let (now, answer) = self.ask(call!(reading marks(partitions: &numbers))).await?;
+        let found: Vec<String> = answer.get("answer")?;
         let mark = |(own, found): (&i16, &String)| {
             let mut hasher = DefaultHasher::new();
             found.hash(&mut hasher);

@@ -17,7 +17,7 @@ use ff_backend::{Error, Result};
 use ff_core::partition::{Family, Partition};
 use ff_core::time::Timestamp;
 
-use crate::shared::{Shared, number};
+use crate::shared::{Shared, count, number};
 
 /// The store's time, the rows of a page, and where the next one starts.
 type Found = Result<(Timestamp, Rows, Option<Cursor>)>;
@@ -54,5 +54,5 @@ fn flow_numbers(partitions: &[Partition]) -> Vec<i16> {
 
 /// Rows to ask for: one more than a page has tells whether there is another one.
 fn one_more(cut: &Cut) -> i64 {
-    i64::try_from(cut.limit).unwrap_or(i64::MAX - 1) + 1
+    count(cut.limit) + 1
 }

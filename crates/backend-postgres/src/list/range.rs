@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend::codec::cursor::{Cut, VISITED_MAX};
+use ff_backend::codec::cursor::{Cut, Start, VISITED_MAX};
 use ff_backend::codec::{key, record, score};
 use ff_backend::query::{Range, Rows};
 use ff_backend::transaction::Version;
@@ -11,32 +11,19 @@ use ff_core::id::ExecutionId;
 use ff_core::machine::index::{Index, Order};
 use ff_core::record::{Record, RecordKey};
 use ff_core::time::Timestamp;
-use postgres_types::FromSql;
-use tokio_postgres::Row;
 
 use super::{Found, flow_numbers, one_more};
-use crate::call::call;
+use crate::call::{Answer, call};
 use crate::error::corrupt;
-use crate::shared::{Shared, moment, number, partition, version};
+use crate::rows::answered;
+use crate::shared::{Shared, count, moment, number, partition, version};
 
-/// A record and where it stands.
-#[derive(Debug, FromSql)]
-#[postgres(name = "place")]
-struct Place {
-    sort: Option<String>,
-    number: Option<i64>,
-    partition: i16,
-    key: String,
-    version: Option<i64>,
-    tag: Option<i64>,
-    body: Option<String>,
-    claim: Option<String>,
-}
-
-/// Where a page begins, or after which place.
-struct Start {
-    order: Order,
-    is_after: bool,
+answered! {
+    /// A record and where it stands.
+    Place as "place" {
+        sort: Option<String>, number: Option<i64>, partition: i16, key: String, version: Option<i64>,
+        tag: Option<i64>, body: Option<String>, claim: Option<String>,
+    }
 }
 
 /// What was found of all lists, as far as every one of them was followed.
@@ -63,7 +50,7 @@ impl Shared {
             start: Start::of(range, cut)?,
             partitions: flow_numbers(&range.partitions),
             at_most: one_more(cut),
-            visited_max: i64::try_from(VISITED_MAX).unwrap_or(i64::MAX),
+            visited_max: count(VISITED_MAX),
         };
         let mut walk = Walk::default();
         let mut names = Vec::new();
@@ -91,12 +78,10 @@ impl Shared {
     }
 
     async fn follow_entries(&self, asked: &Asked<'_>, names: &[String], walk: &mut Walk) -> Result<()> {
-        let (caller, start) = (self.caller(), &asked.start);
+        let start = &asked.start;
         let until = asked.range.until.as_ref().map(Order::as_str);
-        let row = self
-            .connections
-            .row(call!(reading list_entries(
-                caller: &caller,
+        let (now, answer) = self
+            .ask(call!(reading list_entries(
                 names: &names,
                 partitions: &asked.partitions,
                 start: &start.order.as_str(),
@@ -106,10 +91,10 @@ impl Shared {
                 visited_max: &asked.visited_max,
             )))
             .await?;
-        let reached: Option<String> = row.try_get("reached").map_err(corrupt)?;
+        let reached: Option<String> = answer.get("reached")?;
         let reached = reached.map(|sort| order_of_text(&sort)).transpose()?;
         let order = |place: &Place| order_of_text(place.sort.as_deref().unwrap_or_default());
-        walk.take(self, asked.range, &row, order, reached)
+        walk.take(asked.range, (now, &answer), order, reached)
     }
 
     async fn follow_age(&self, asked: &Asked<'_>, namespace: Option<String>, walk: &mut Walk) -> Result<()> {
@@ -117,11 +102,8 @@ impl Shared {
         // Beyond what a column holds is before everything there is.
         let created_at = i64::try_from(created_at.as_millis()).unwrap_or(i64::MAX);
         let last_partition = i32::from(id.partition().index) - i32::from(asked.start.is_after);
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(reading list_newest(
-                caller: &caller,
+        let (now, answer) = self
+            .ask(call!(reading list_newest(
                 own_namespace: &namespace,
                 partitions: &asked.partitions,
                 start_created_at: &created_at,
@@ -136,32 +118,29 @@ impl Shared {
             let created_at = moment(place.number.unwrap_or_default());
             Ok::<_, Error>(Order::newest(created_at).then_newest(id))
         };
-        let reached: Option<Place> = row.try_get("reached").map_err(corrupt)?;
+        let reached: Option<Place> = answer.get("reached")?;
         let reached = reached.map(|place| newest(&place, &place.key)).transpose()?;
         let order = |place: &Place| newest(place, place.key.trim_start_matches("execution:"));
-        walk.take(self, asked.range, &row, order, reached)
+        walk.take(asked.range, (now, &answer), order, reached)
     }
 
     async fn follow_queues(&self, asked: &Asked<'_>, queues: &[i64], walk: &mut Walk) -> Result<()> {
         let start = asked.start.read(Order::as_score)?;
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(reading list_queued(
-                caller: &caller,
+        let (now, answer) = self
+            .ask(call!(reading list_queued(
                 queues: &queues,
                 partitions: &asked.partitions,
                 start_score: &score::number(&start),
                 start_uuid: &start.id.uuid(),
                 // What has the score and the id of the cursor in other partitions comes once more, and is left out here.
-                at_most: &(asked.at_most + i64::try_from(asked.partitions.len()).unwrap_or(0)),
+                at_most: &(asked.at_most + count(asked.partitions.len())),
             )))
             .await?;
         let order = |place: &Place| {
             let id = key::execution_id(partition(place.partition), place.key.trim_start_matches("execution:"))?;
             Ok(Order::best(&score::score(place.number.unwrap_or_default(), id)?))
         };
-        walk.take(self, asked.range, &row, order, None)?;
+        walk.take(asked.range, (now, &answer), order, None)?;
         walk.found
             .retain(|order, _| *order > asked.start.order || (!asked.start.is_after && *order == asked.start.order));
         Ok(())
@@ -176,11 +155,8 @@ impl Shared {
         let (all, _) = first.rsplit_once(':').unwrap_or_default();
         // ";" comes right after ":".
         let before = format!("{all};");
-        let caller = self.caller();
-        let row = self
-            .connections
-            .row(call!(reading list_keys(
-                caller: &caller,
+        let (now, answer) = self
+            .ask(call!(reading list_keys(
                 own_partition: &number(id.partition()),
                 start: &first,
                 is_after: &asked.start.is_after,
@@ -194,7 +170,7 @@ impl Shared {
             RecordKey::Signal(_, own) => Ok(Order::first(own.uuid())),
             other => Err(corrupt(format!("{other:?} is in no such list"))),
         };
-        walk.take(self, asked.range, &row, order, None)
+        walk.take(asked.range, (now, &answer), order, None)
     }
 }
 
@@ -215,15 +191,13 @@ fn order_of_text(text: &str) -> Result<Order> {
 impl Walk {
     fn take(
         &mut self,
-        shared: &Shared,
         range: &Range,
-        row: &Row,
+        (now, answer): (Timestamp, &Answer),
         order: impl Fn(&Place) -> Result<Order>,
         reached: Option<Order>,
     ) -> Result<()> {
-        self.now = shared.was_told(row.try_get("now").map_err(corrupt)?);
-        let found: Vec<Place> = row.try_get("answer").map_err(corrupt)?;
-        for place in found {
+        self.now = now;
+        for place in answer.get::<Vec<Place>>("answer")? {
             let order = order(&place)?;
             if range.reaches(&order) {
                 self.found.insert(order, place);
@@ -266,22 +240,4 @@ fn read(place: Place) -> Result<Option<(Record, Version)>> {
     let key = key::record_key(partition(place.partition), &place.key)?;
     let found = record::read_with_claim(&key, &body, &place.claim.unwrap_or_default())?;
     Ok(Some((found, version(counter, tag))))
-}
-
-impl Start {
-    fn of(range: &Range, cut: &Cut) -> Result<Self> {
-        let after = cut.after::<String>()?.map(|text| Order::parse(&text));
-        Ok(Self {
-            is_after: after.is_some(),
-            order: match after {
-                Some(after) => after.ok_or(Error::InvalidCursor)?,
-                None => range.from.clone().unwrap_or_default(),
-            },
-        })
-    }
-
-    /// What the order says to one kind of list.
-    fn read<T>(&self, read: impl FnOnce(&Order) -> Option<T>) -> Result<T> {
-        read(&self.order).ok_or(Error::InvalidCursor)
-    }
 }

@@ -9,7 +9,6 @@ use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::obstacle::Obstacle;
 use crate::error::OpenError;
 use crate::hints::Listener;
 
@@ -17,9 +16,10 @@ use crate::hints::Listener;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A connection that is silent for this long is tried: a vanished machine says nothing.
 const KEEPALIVE: Duration = Duration::from_secs(15);
-/// What plans are made of: statements find what they want by their keys, however small a table was when the plan was made.
+/// What plans are made of: statements find what they want by their keys, however small a table was when the plan was made. And who stands
+/// still in the middle of a large answer keeps its transaction open, which holds back all events: the server waits five seconds for it.
 const SETTINGS: &str = "-c application_name=flowfabric -c jit=off -c plan_cache_mode=force_generic_plan \
-    -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c enable_bitmapscan=off";
+    -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c enable_bitmapscan=off -c tcp_user_timeout=5000";
 
 /// Where the server is and how one logs in there. It never prints itself: it knows passwords.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ impl Address {
     }
 
     /// A connection of its own.
-    pub(super) async fn connect(&self) -> Result<Client, Obstacle> {
+    pub(super) async fn connect(&self) -> Result<Client, OpenError> {
         let (client, connection) = self.config.connect(self.tls.clone()).await?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {

@@ -1,19 +1,18 @@
 //! Opening: connect, check the server, bring the schema up to date, install the library, listen.
 
 mod connect;
-mod obstacle;
 mod schema;
 mod server;
 
 use std::sync::Arc;
 
+use ff_backend::opening::patiently;
 use tokio::sync::mpsc;
 
 pub(crate) use self::connect::Address;
-use self::obstacle::{Obstacle, patiently};
 pub(crate) use self::schema::MIGRATIONS;
 use crate::call::{Connections, call};
-use crate::error::{OpenError, corrupt};
+use crate::error::OpenError;
 use crate::hints::{listen, tell_others};
 use crate::library::LIBRARY;
 use crate::maintenance::keep_tidy;
@@ -37,7 +36,7 @@ pub async fn migrate(options: &Options) -> Result<usize, OpenError> {
     .await
 }
 
-async fn start(options: &Options, address: &Address) -> Result<Arc<Shared>, Obstacle> {
+async fn start(options: &Options, address: &Address) -> Result<Arc<Shared>, OpenError> {
     let mut client = address.connect().await?;
     server::check(&client, options).await?;
     schema::migrate(&mut client).await?;
@@ -57,8 +56,7 @@ async fn start(options: &Options, address: &Address) -> Result<Arc<Shared>, Obst
 
 /// The version of the server, and the library it has been given.
 pub(crate) async fn about(shared: &Shared) -> ff_backend::Result<String> {
-    let row = shared.connections.row(call!(reading server_version())).await?;
-    let version: String = row.try_get(0).map_err(corrupt)?;
+    let version: String = shared.connections.row(call!(reading server_version())).await?.get(0)?;
     Ok(format!(
         "PostgreSQL {version}, schema {}, library {}",
         schema::version(),

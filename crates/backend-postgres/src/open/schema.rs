@@ -2,9 +2,8 @@
 
 use ff_core::digest::Digest;
 use ff_core::partition::PartitionCounts;
-use tokio_postgres::{Client, Transaction};
+use tokio_postgres::{Client, GenericClient, Transaction};
 
-use super::obstacle::Obstacle;
 use crate::error::{OpenError, corrupt};
 use crate::library::LIBRARY;
 
@@ -21,7 +20,7 @@ pub(super) const fn version() -> usize {
 
 /// Brings the schema up to date; how many migrations that took. Everything happens in one transaction, so that of two who start at once
 /// one waits, and a failure leaves nothing.
-pub(super) async fn migrate(client: &mut Client) -> Result<usize, Obstacle> {
+pub(super) async fn migrate(client: &mut Client) -> Result<usize, OpenError> {
     if is_ready(client).await? {
         check_library(client).await?;
         return Ok(0);
@@ -40,7 +39,6 @@ pub(super) async fn migrate(client: &mut Client) -> Result<usize, Obstacle> {
         )
         .await?;
     let applied = applied(&transaction).await?;
-    check_applied(&applied)?;
     for (version, text) in (1_i32..).zip(MIGRATIONS).skip(applied.len()) {
         transaction.batch_execute(text).await?;
         let insert = "INSERT INTO migration (version, checksum) VALUES ($1, $2)";
@@ -52,19 +50,24 @@ pub(super) async fn migrate(client: &mut Client) -> Result<usize, Obstacle> {
     Ok(MIGRATIONS.len() - applied.len())
 }
 
-/// Refuses a library that was made beside other tables: its functions would write there.
-async fn check_library(client: &Client) -> Result<(), Obstacle> {
-    let bound = "SELECT bool_and(proconfig[1] = 'search_path=' || $1 || ', ' || quote_ident(current_schema()::text)) FROM pg_proc \
+/// Refuses a library that may not be called, or that was made beside other tables: its functions would write there.
+async fn check_library(client: &Client) -> Result<(), OpenError> {
+    let bound = "SELECT bool_and(proconfig[1] = 'search_path=' || $1 || ', ' || quote_ident(current_schema()::text)), \
+        bool_and(has_schema_privilege(pronamespace, 'USAGE')) FROM pg_proc \
         WHERE pronamespace = to_regnamespace($1) AND proconfig IS NOT NULL";
     let row = client.query_one(bound, &[&LIBRARY.schema]).await?;
-    match row.try_get::<_, Option<bool>>(0)? {
-        Some(true) => Ok(()),
-        _ => Err(OpenError::Shared.into()),
+    match (row.try_get(0)?, row.try_get(1)?) {
+        (Some(true), Some(true)) => Ok(()),
+        (Some(true), _) => Err(OpenError::Rights(format!(
+            "permission denied for schema {}",
+            LIBRARY.schema
+        ))),
+        _ => Err(OpenError::Shared),
     }
 }
 
 /// Whether nothing is left to do, which who may not change the schema is glad of.
-async fn is_ready(client: &Client) -> Result<bool, Obstacle> {
+async fn is_ready(client: &Client) -> Result<bool, OpenError> {
     let row = client
         .query_one(
             "SELECT to_regclass('migration') IS NOT NULL, to_regnamespace($1) IS NOT NULL",
@@ -74,19 +77,17 @@ async fn is_ready(client: &Client) -> Result<bool, Obstacle> {
     if !row.try_get(0)? {
         return Ok(false);
     }
-    let applied = client
-        .query("SELECT checksum FROM migration ORDER BY version", &[])
-        .await?;
-    let applied: Vec<String> = applied.iter().map(|row| row.get(0)).collect();
-    check_applied(&applied)?;
+    let applied = applied(client).await?;
     Ok(applied.len() == MIGRATIONS.len() && row.try_get(1)?)
 }
 
-async fn applied(transaction: &Transaction<'_>) -> Result<Vec<String>, Obstacle> {
-    let rows = transaction
-        .query("SELECT checksum FROM migration ORDER BY version", &[])
-        .await?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+/// The migrations that were applied, which are ours and none of a newer release.
+async fn applied(client: &impl GenericClient) -> Result<Vec<String>, OpenError> {
+    let all = "SELECT checksum FROM migration ORDER BY version";
+    let rows = client.query(all, &[]).await?;
+    let applied: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    check_applied(&applied)?;
+    Ok(applied)
 }
 
 fn check_applied(applied: &[String]) -> Result<(), OpenError> {
@@ -105,7 +106,7 @@ fn checksum(text: &str) -> String {
 
 /// Functions that are called from outside keep the search path they are made under (`SET search_path FROM CURRENT`): they find the types of
 /// the library, and the tables where they were made. What they call in turn finds them too.
-async fn install_library(transaction: &Transaction<'_>) -> Result<(), Obstacle> {
+async fn install_library(transaction: &Transaction<'_>) -> Result<(), OpenError> {
     let schema = &LIBRARY.schema;
     let known = "SELECT to_regnamespace($1) IS NOT NULL, quote_ident(current_schema()::text)";
     let row = transaction.query_one(known, &[schema]).await?;
@@ -125,7 +126,7 @@ async fn install_library(transaction: &Transaction<'_>) -> Result<(), Obstacle> 
 }
 
 /// Creates the counts, or compares with those that are there; the time the store was last known to have reached.
-pub(super) async fn check_counts(client: &Client, counts: PartitionCounts) -> Result<i64, Obstacle> {
+pub(super) async fn check_counts(client: &Client, counts: PartitionCounts) -> Result<i64, OpenError> {
     let own = serde_json::to_string(&counts).expect("counts are a document");
     let create = "INSERT INTO store (partition_counts) VALUES ($1::text::jsonb) ON CONFLICT DO NOTHING";
     client.execute(create, &[&own]).await?;

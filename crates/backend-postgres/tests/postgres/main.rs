@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod conformance;
+mod deadlocks;
 mod opening;

@@ -6,6 +6,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use ff_backend::Result;
+use ff_backend::opening::Obstacle as _;
 use redis::Value;
 use tokio::time::sleep;
 
@@ -29,7 +30,7 @@ pub(super) async fn keep_in_use(shared: Weak<Shared>) {
     loop {
         sleep(NOTED_EVERY).await;
         let Some(shared) = shared.upgrade() else { return };
-        if let Err(Obstacle::Passing(error) | Obstacle::Lasting(error)) = note_use(&shared).await {
+        if let Err(error) = note_use(&shared).await.map_err(Obstacle::into_error) {
             tracing::debug!(%error, "the library's use was not noted; the next hour tries again");
         }
     }

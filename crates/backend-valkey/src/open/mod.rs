@@ -13,8 +13,9 @@ use std::sync::Arc;
 pub(crate) use address::Addresses;
 use connect::connect;
 use counts::check_counts;
+use ff_backend::opening::{Obstacle as _, patiently};
 use libraries::{keep_in_use, note_use};
-use obstacle::{Obstacle, patiently};
+use obstacle::Obstacle;
 use server::Server;
 
 use crate::client::Nodes;
@@ -55,9 +56,7 @@ pub(crate) async fn about(shared: &Shared) -> Result<String, OpenError> {
         let versions = answers.into_iter().map(|info| Ok(Server::parse(&info?)?.version_text));
         versions.collect()
     };
-    let versions = versions()
-        .await
-        .map_err(|(Obstacle::Passing(error) | Obstacle::Lasting(error))| error)?;
+    let versions = versions().await.map_err(Obstacle::into_error)?;
     let versions: Vec<_> = versions.iter().map(String::as_str).collect();
     Ok(format!("Valkey {}, library {}", versions.join(" and "), LIBRARY.name()))
 }

@@ -1,16 +1,9 @@
-//! What keeps a store from being opened, and waiting for it to go away.
+//! What keeps a store from being opened.
 
-use std::future::Future;
-use std::time::Duration;
-
-use ff_backend::Error;
+use ff_backend::{Error, opening};
 use redis::{ErrorKind, RedisError};
-use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::error::{Fate, OpenError, fate};
-
-/// The first pause between two tries; each one is twice as long as the one before, up to the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// What keeps a store from being opened.
 #[derive(Debug)]
@@ -51,28 +44,19 @@ impl From<Error> for Obstacle {
     }
 }
 
-/// Tries until it works, until something lasting is met, or until patience ends.
-pub(super) async fn patiently<T, F>(patience: Duration, mut attempt: impl FnMut() -> F) -> Result<T, OpenError>
-where
-    F: Future<Output = Result<T, Obstacle>>,
-{
-    let (give_up_at, mut pause) = (Instant::now() + patience, PAUSES.0);
-    let mut met = None;
-    loop {
-        let error = match timeout_at(give_up_at, attempt()).await {
-            Ok(Ok(opened)) => return Ok(opened),
-            Ok(Err(Obstacle::Lasting(error))) => return Err(error),
-            Ok(Err(Obstacle::Passing(error))) => error,
-            Err(_) => return Err(met.unwrap_or_else(|| OpenError::Unreachable("no answer in time".to_owned()))),
-        };
-        if Instant::now() + pause >= give_up_at {
-            return Err(error);
-        }
-        if met.is_none() {
-            tracing::warn!(%error, patience_s = patience.as_secs(), "the store is not ready yet; trying again");
-        }
-        met = Some(error);
-        sleep(pause).await;
-        pause = (2 * pause).min(PAUSES.1);
+impl opening::Obstacle for Obstacle {
+    type Error = OpenError;
+
+    fn is_passing(&self) -> bool {
+        matches!(self, Obstacle::Passing(_))
+    }
+
+    fn into_error(self) -> OpenError {
+        let (Obstacle::Passing(error) | Obstacle::Lasting(error)) = self;
+        error
+    }
+
+    fn silence() -> OpenError {
+        OpenError::Unreachable("no answer in time".to_owned())
     }
 }

@@ -1,9 +1,10 @@
 //! Cutting a page out of a listing. A cursor names the last row seen by its sort key, so that writes before it move nothing.
 
+use ff_core::machine::index::Order;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::query::{Cursor, Query};
+use crate::query::{Cursor, Query, Range};
 use crate::{Error, Result};
 
 /// Rows a page looks at before it stops early and lets the caller go on.
@@ -74,6 +75,41 @@ impl Cut {
         let last = found.last().filter(|_| more);
         let next = last.map(|row| self.cursor(&key(row)));
         (found, next)
+    }
+}
+
+/// The place in lists a page begins at, or after.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Where.
+    pub order: Order,
+    /// The page begins after that place.
+    pub is_after: bool,
+}
+
+impl Start {
+    /// Where a page of a range begins.
+    pub fn of(range: &Range, cut: &Cut) -> Result<Self> {
+        let after = cut.after::<String>()?.map(|text| Order::parse(&text));
+        Ok(Self {
+            is_after: after.is_some(),
+            order: match after {
+                Some(after) => after.ok_or(Error::InvalidCursor)?,
+                None => range.from.clone().unwrap_or_default(),
+            },
+        })
+    }
+
+    /// What the place says to one kind of list.
+    pub fn read<T>(&self, read: impl FnOnce(&Order) -> Option<T>) -> Result<T> {
+        read(&self.order).ok_or(Error::InvalidCursor)
+    }
+
+    /// The text to begin at: between a place and itself with a zero behind there is none.
+    pub fn text(&self, text: &impl ToString) -> String {
+        let mut text = text.to_string();
+        text.extend(self.is_after.then_some('0'));
+        text
     }
 }
 

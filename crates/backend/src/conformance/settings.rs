@@ -174,14 +174,16 @@ pub(super) async fn several_operations_are_answered_in_order(store: &Store<'_>) 
 }
 
 pub(super) async fn of_many_writers_of_one_revision_one_wins(store: &Store<'_>) {
-    for round in 0..10 {
-        let expected = match get(store, "key").await {
+    // One that is there after the first round, and in every round one that is not.
+    let keys = (0..10).flat_map(|round| ["key".to_owned(), format!("key/{round}")]);
+    for (round, key) in keys.enumerate() {
+        let expected = match get(store, &key).await {
             None => Expected::Absent,
             Some(setting) => Expected::Revision(setting.revision),
         };
         let calls: Vec<_> = (0..8)
             .map(|n| {
-                let (backend, op) = (store.backend(), write("key", json!([round, n]), expected));
+                let (backend, op) = (store.backend(), write(&key, json!([round, n]), expected));
                 tokio::spawn(async move { backend.settings(vec![op]).await.expect("the store answers").remove(0) })
             })
             .collect();

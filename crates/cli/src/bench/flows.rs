@@ -66,14 +66,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     say::line(format_args!(
         "  all {edges} edges in order, each node delivered exactly once"
     ));
-    let calls = used.calls as f64 / nodes as f64;
-    say::line(format_args!("  {calls:.2} store calls per node"));
-    if let Some(cpu) = used.valkey_cpu {
-        say::line(format_args!(
-            "  {:.1} µs of Valkey's CPU per node",
-            cpu.as_secs_f64() * 1e6 / nodes as f64
-        ));
-    }
+    say::line(format_args!("  per node: {}", used.each(nodes)));
     Ok(())
 }
 

@@ -55,9 +55,9 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             commands as f64 / seconds
         ));
     }
-    if let Some(cpu) = used.valkey_cpu {
+    if let Some(cpu) = used.store_cpu {
         say::line(format_args!(
-            "  {:.2} % of a core for Valkey",
+            "  {:.2} % of a core for the store",
             100.0 * cpu.as_secs_f64() / seconds
         ));
     }

@@ -1,8 +1,8 @@
 //! What workers do: claim, complete, and remember what they were given.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, Exchange, Finish, LaneOrder, Task, Want};
@@ -12,8 +12,9 @@ use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
 use ff_core::name::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_core::record::Incarnation;
-use tokio::sync::Notify;
+use futures::future::join_all;
 
+use super::left::Left;
 use super::steps::record;
 
 /// How hard workers work.
@@ -33,17 +34,18 @@ pub(crate) struct LoadArguments {
     pub(crate) payload: usize,
 }
 
-/// Tasks that are not done. Whoever waits for more of them when there are none goes home.
-struct Left {
-    tasks: AtomicUsize,
-    none: Notify,
-}
-
-impl Left {
-    fn is_done(&self, tasks: usize) {
-        if self.tasks.fetch_sub(tasks, Ordering::Relaxed) == tasks {
-            self.none.notify_waiters();
-        }
+impl fmt::Display for LoadArguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            submitters,
+            workers,
+            batch,
+            payload,
+        } = self;
+        write!(
+            f,
+            "{payload} bytes each, {submitters} submitters, {workers} workers, batches of {batch}"
+        )
     }
 }
 
@@ -59,24 +61,15 @@ pub(crate) enum Loop {
 }
 
 /// Workers under way until so many tasks are done.
-pub(crate) struct Workers(Vec<tokio::task::JoinHandle<anyhow::Result<Vec<ExecutionId>>>>);
-
-impl LoadArguments {
-    /// The numbers of the tasks that each submitter submits.
-    pub(crate) fn shares(self, tasks: usize) -> Vec<std::ops::Range<usize>> {
-        let submitters = self.submitters.max(1);
-        let bound = |nth: usize| tasks * nth / submitters;
-        (0..submitters).map(|nth| bound(nth)..bound(nth + 1)).collect()
-    }
+pub(crate) struct Workers {
+    left: Arc<Left>,
+    working: Vec<tokio::task::JoinHandle<anyhow::Result<Vec<ExecutionId>>>>,
 }
 
 impl Workers {
     /// Starts them.
     pub(crate) fn start(fabric: &Arc<dyn Fabric>, by: Loop, load: LoadArguments, tasks: usize) -> Self {
-        let left = Arc::new(Left {
-            tasks: AtomicUsize::new(tasks),
-            none: Notify::new(),
-        });
+        let left = Left::new(tasks);
         let start = |number| {
             let (fabric, left) = (Arc::clone(fabric), Arc::clone(&left));
             match by {
@@ -85,13 +78,19 @@ impl Workers {
                 Loop::Exchange => tokio::spawn(exchange(fabric, number, load.batch, left)),
             }
         };
-        Self((0..load.workers).map(start).collect())
+        let working = (0..load.workers).map(start).collect();
+        Self { left, working }
+    }
+
+    /// What they have to do.
+    pub(super) fn left(&self) -> &Arc<Left> {
+        &self.left
     }
 
     /// Everything they completed, each worker's in its order.
     pub(crate) async fn completed(self) -> anyhow::Result<Vec<ExecutionId>> {
         let mut completed = Vec::new();
-        for worker in self.0 {
+        for worker in self.working {
             completed.extend(worker.await??);
         }
         Ok(completed)
@@ -124,6 +123,20 @@ pub(crate) fn claim(number: usize, max: usize, wait_secs: u64) -> anyhow::Result
     })
 }
 
+/// Completes a task, without a result.
+pub(super) async fn complete(fabric: &dyn Fabric, task: &Task) -> anyhow::Result<()> {
+    fabric.complete(On::new(task.execution_id, completion(task))).await?;
+    Ok(())
+}
+
+fn completion(task: &Task) -> Complete {
+    Complete {
+        fence: Some(task.fence),
+        result: None,
+        ..Complete::default()
+    }
+}
+
 async fn work(
     fabric: Arc<dyn Fabric>,
     number: usize,
@@ -134,8 +147,8 @@ async fn work(
     let claim = claim(number, load.batch, 1)?;
     let mut completed = Vec::new();
     loop {
-        let none_left = left.none.notified();
-        if left.tasks.load(Ordering::Relaxed) == 0 {
+        let none_left = left.none();
+        if left.count() == 0 {
             return Ok(completed);
         }
         let tasks = tokio::select! {
@@ -144,15 +157,9 @@ async fn work(
         };
         let ends = tasks.iter().map(async |task| {
             record(&*fabric, task, steps, load.payload).await?;
-            let complete = Complete {
-                fence: Some(task.fence),
-                result: None,
-                ..Complete::default()
-            };
-            fabric.complete(On::new(task.execution_id, complete)).await?;
-            anyhow::Ok(())
+            complete(&*fabric, task).await
         });
-        for ended in futures::future::join_all(ends).await {
+        for ended in join_all(ends).await {
             ended?;
         }
         completed.extend(tasks.iter().map(|task| task.execution_id));
@@ -172,19 +179,12 @@ async fn exchange(
     let incarnation = Incarnation(uuid::Uuid::from_u128(number as u128 + 1));
     let (mut completed, mut done) = (Vec::new(), Vec::<Task>::new());
     loop {
-        let none_left = left.none.notified();
-        let is_over = left.tasks.load(Ordering::Relaxed) == 0;
+        let none_left = left.none();
+        let is_over = left.count() == 0;
         if is_over && done.is_empty() {
             return Ok(completed);
         }
-        let finish = |task: &Task| {
-            let complete = Complete {
-                fence: Some(task.fence),
-                result: None,
-                ..Complete::default()
-            };
-            On::new(task.execution_id, Finish::Complete(complete))
-        };
+        let finish = |task: &Task| On::new(task.execution_id, Finish::Complete(completion(task)));
         let turn = Exchange {
             namespace: claim.namespace.clone(),
             worker: claim.worker.clone(),

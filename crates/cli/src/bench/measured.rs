@@ -1,21 +1,24 @@
-//! The store under test, and what it can tell about itself.
+//! The store under test.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use ff_backend::Backend;
+use ff_backend::counted::Counted;
 use ff_backend_sqlite::{Durability, SqliteBackend};
 use tempfile::TempDir;
 
-use super::usage::cpu_time;
+use super::postgres::Postgres;
+use super::process::own_cpu;
+use super::usage::Usage;
+use super::valkey::{Info, connection};
 use crate::open::{self, Address};
-use ff_backend::counted::Counted;
 
 /// Which store to measure.
 #[derive(clap::Args)]
 pub(crate) struct StoreArguments {
-    /// A Valkey address; without one the store is a SQLite file that is thrown away
+    /// A PostgreSQL or Valkey address; without one the store is a SQLite file that is thrown away
     #[arg(long, env = "FF_BENCH_STORE")]
     pub(crate) store: Option<Address>,
     /// When SQLite has a commit on disk
@@ -57,43 +60,7 @@ enum Kind {
         _folder: TempDir,
     },
     Valkey(redis::aio::MultiplexedConnection),
-}
-
-/// What was used so far.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Usage {
-    /// Calls made to the store.
-    pub(crate) calls: u64,
-    /// Transactions in them.
-    pub(crate) transactions: u64,
-    /// CPU time of this process.
-    pub(crate) cpu: Duration,
-    /// Commits of SQLite, each one sync.
-    pub(crate) syncs: Option<u64>,
-    /// CPU time of Valkey.
-    pub(crate) valkey_cpu: Option<Duration>,
-    /// Commands Valkey ran, those inside functions too.
-    pub(crate) valkey_commands: Option<u64>,
-}
-
-impl Usage {
-    /// What was used since `before`.
-    pub(crate) fn since(self, before: Usage) -> Usage {
-        Usage {
-            calls: self.calls - before.calls,
-            transactions: self.transactions - before.transactions,
-            cpu: self.cpu.saturating_sub(before.cpu),
-            syncs: self.syncs.zip(before.syncs).map(|(after, before)| after - before),
-            valkey_cpu: self
-                .valkey_cpu
-                .zip(before.valkey_cpu)
-                .map(|(after, before)| after - before),
-            valkey_commands: self
-                .valkey_commands
-                .zip(before.valkey_commands)
-                .map(|(after, before)| after - before),
-        }
-    }
+    Postgres(Postgres),
 }
 
 impl Measured {
@@ -104,8 +71,12 @@ impl Measured {
                 let backend = open::valkey(urls).await?;
                 (Kind::Valkey(connection(urls).await?), backend)
             }
+            Some(address @ Address::Postgres(urls)) => {
+                let opened = open::open(address, &open::Options::default()).await?;
+                (Kind::Postgres(Postgres::connect(&urls.concat()).await?), opened.store)
+            }
             Some(other) => {
-                anyhow::bail!("{other} is no Valkey address; leave --store out for SQLite")
+                anyhow::bail!("{other} is no PostgreSQL or Valkey address; leave --store out for SQLite")
             }
             None => {
                 let folder = tempfile::tempdir()?;
@@ -117,6 +88,7 @@ impl Measured {
         let name = match &kind {
             Kind::Sqlite { .. } => format!("SQLite ({:?})", arguments.sync),
             Kind::Valkey(_) => "Valkey".to_owned(),
+            Kind::Postgres(_) => "PostgreSQL".to_owned(),
         };
         Ok(Self {
             name,
@@ -125,15 +97,27 @@ impl Measured {
         })
     }
 
+    /// The server, for what there is only on PostgreSQL.
+    pub(super) fn postgres(&self) -> anyhow::Result<&Postgres> {
+        let found = match &self.kind {
+            Kind::Postgres(server) => Some(server),
+            _ => None,
+        };
+        found.context("this scenario looks into the tables of PostgreSQL: name one with --store postgres://…")
+    }
+
     /// How long the store takes to answer who asks for nothing, where it is another process.
     pub(crate) async fn ping(&self) -> anyhow::Result<Option<Duration>> {
-        let Kind::Valkey(connection) = &self.kind else {
-            return Ok(None);
-        };
-        let mut connection = connection.clone();
-        let asked = Instant::now();
-        redis::cmd("PING").query_async::<()>(&mut connection).await?;
-        Ok(Some(asked.elapsed()))
+        Ok(match &self.kind {
+            Kind::Sqlite { .. } => None,
+            Kind::Valkey(connection) => {
+                let mut connection = connection.clone();
+                let asked = Instant::now();
+                redis::cmd("PING").query_async::<()>(&mut connection).await?;
+                Some(asked.elapsed())
+            }
+            Kind::Postgres(server) => Some(server.ping().await?),
+        })
     }
 
     /// What was used so far.
@@ -141,7 +125,7 @@ impl Measured {
         let own = Usage {
             calls: self.backend.calls(),
             transactions: self.backend.transactions(),
-            cpu: cpu_time().unwrap_or_default(),
+            cpu: own_cpu().unwrap_or_default(),
             ..Usage::default()
         };
         Ok(match &self.kind {
@@ -152,7 +136,7 @@ impl Measured {
             Kind::Valkey(connection) => {
                 let info = Info::read(connection.clone()).await?;
                 Usage {
-                    valkey_cpu: Some(Duration::from_secs_f64(
+                    store_cpu: Some(Duration::from_secs_f64(
                         info.number("used_cpu_user") + info.number("used_cpu_sys"),
                     )),
                     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -160,29 +144,11 @@ impl Measured {
                     ..own
                 }
             }
+            Kind::Postgres(server) => Usage {
+                store_cpu: server.cpu(),
+                written: Some(server.written().await?),
+                ..own
+            },
         })
     }
-}
-
-/// What Valkey tells about itself.
-struct Info(String);
-
-impl Info {
-    async fn read(mut connection: redis::aio::MultiplexedConnection) -> anyhow::Result<Self> {
-        let mut info = redis::cmd("INFO");
-        Ok(Self(info.arg("cpu").arg("stats").query_async(&mut connection).await?))
-    }
-
-    fn number(&self, name: &str) -> f64 {
-        let lines = self.0.lines().filter_map(|line| line.split_once(':'));
-        let mut values = lines.filter(|(found, _)| *found == name).map(|(_, value)| value);
-        values.next().and_then(|value| value.trim().parse().ok()).unwrap_or(0.0)
-    }
-}
-
-/// A connection of its own to the first node.
-pub(crate) async fn connection(urls: &[String]) -> anyhow::Result<redis::aio::MultiplexedConnection> {
-    let url = urls.first().context("no address was given")?;
-    let url = url.replacen("valkey", "redis", 1);
-    Ok(redis::Client::open(url)?.get_multiplexed_async_connection().await?)
 }

@@ -2,18 +2,28 @@
 //! the run checks.
 
 mod cancels;
+mod claims;
 mod flows;
 mod idle;
+mod left;
 mod limit;
 mod load;
 mod measured;
+mod postgres;
+mod process;
 mod raw;
 mod reentry;
+mod snapshot;
+mod soak;
+mod steady;
 mod steps;
+mod stored;
+mod submit;
 mod through;
 mod throughput;
 mod times;
 mod usage;
+mod valkey;
 mod waits;
 mod worker;
 
@@ -36,6 +46,14 @@ enum Scenario {
     S8(idle::Arguments),
     /// S10: recorded steps beside S1, and how soon a handler is behind a thousand of them again
     S10(steps::Arguments),
+    /// Claims from a lane full of work that no worker may run, beside an empty one
+    Claims(claims::Arguments),
+    /// What calls cost when little and when much is stored
+    Stored(stored::Arguments),
+    /// S1 while a snapshot of the database is held open, and after it; on PostgreSQL
+    Snapshot(snapshot::Arguments),
+    /// Whether tables stay as large as they are under a steady load; on PostgreSQL
+    Soak(soak::Arguments),
 }
 
 /// Runs one scenario and prints its figures.
@@ -46,5 +64,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Scenario::S4(arguments) => flows::run(&arguments).await,
         Scenario::S8(arguments) => idle::run(&arguments).await,
         Scenario::S10(arguments) => steps::run(&arguments).await,
+        Scenario::Claims(arguments) => claims::run(&arguments).await,
+        Scenario::Stored(arguments) => stored::run(&arguments).await,
+        Scenario::Snapshot(arguments) => snapshot::run(&arguments).await,
+        Scenario::Soak(arguments) => soak::run(&arguments).await,
     }
 }

@@ -128,27 +128,11 @@ fn report(arguments: &Arguments, plain: &Round, recording: &Round) -> f64 {
     let used = &recording.used;
     // Beside its flushes an agent is submitted and completed, as every task is.
     let flushes = used.transactions.saturating_sub(2 * arguments.agents as u64);
-    let each = |count: u64| count as f64 / steps as f64;
+    let flushes = flushes as f64 / steps as f64;
     say::line(format_args!(
         "  {steps_rate:.0} steps/s, each recorded exactly once; S1: {tasks_rate:.0} tasks/s"
     ));
-    let mut line = format!(
-        "    per step: {:.3} commits in {:.3} store calls, {:.1} µs of our CPU",
-        each(flushes),
-        each(used.calls),
-        used.cpu.as_secs_f64() * 1e6 / steps as f64
-    );
-    if let Some(cpu) = used.valkey_cpu {
-        line.push_str(&format!(
-            ", {:.1} µs of Valkey's CPU",
-            cpu.as_secs_f64() * 1e6 / steps as f64
-        ));
-    }
-    say::line(line);
-    let plain_cpu = plain.used.cpu.as_secs_f64() * 1e6 / steps as f64;
-    let plain_calls = each(plain.used.calls);
-    say::line(format_args!(
-        "    per task of S1: {plain_calls:.3} store calls, {plain_cpu:.1} µs of our CPU"
-    ));
+    say::line(format_args!("    per step: {flushes:.3} commits, {}", used.each(steps)));
+    say::line(format_args!("    per task of S1: {}", plain.used.each(steps)));
     steps_rate / tasks_rate
 }

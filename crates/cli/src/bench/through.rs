@@ -7,10 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::{Fabric, Operation, Reply, Result, Transport};
-use ff_core::name::ExecutionKind;
-use ff_core::payload::Payload;
 use ff_engine::Engine;
 use ff_sdk::Remote;
 use ff_sdk::remote::Waited;
@@ -18,7 +15,8 @@ use ff_server::{Server, Settings, serve};
 
 use super::load::{Loop, Workers};
 use super::measured::Measured;
-use super::throughput::{Arguments, median, report, report_usage, round};
+use super::submit::task;
+use super::throughput::{Arguments, median, report, round};
 use super::times::Times;
 use crate::say;
 
@@ -44,7 +42,7 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
             say::line(format_args!(" {way}"));
             let before = client.calls.load(Ordering::Relaxed);
             let round = round(measured, fabric, Loop::Exchange, arguments.amount()).await?;
-            report(&round, None, arguments.tasks);
+            report(&round, &[], arguments.tasks);
             let calls = client.calls.load(Ordering::Relaxed) - before;
             if calls > 0 {
                 say_calls(calls, arguments.tasks);
@@ -61,7 +59,7 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
     let calls = client.calls.load(Ordering::Relaxed) - calls + WAITS as u64;
     let used = measured.usage().await?.since(before);
     say::line(format_args!("  submit to result: {waits}"));
-    report_usage(&used, WAITS);
+    say::line(format_args!("    per task: {}", used.each(WAITS)));
     say_calls(calls, WAITS);
     Ok(())
 }
@@ -109,7 +107,7 @@ async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<
 }
 
 async fn ask(client: Remote, times: usize, payload: usize) -> anyhow::Result<Vec<Duration>> {
-    let command = CreateExecution::new(ExecutionKind::parse("bench")?, Payload::binary(vec![7; payload]));
+    let command = task(payload)?;
     let mut waits = Vec::with_capacity(times);
     for _ in 0..times {
         let started = Instant::now();

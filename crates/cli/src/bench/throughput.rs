@@ -1,20 +1,20 @@
-//! S1: submit → claim → complete. On Valkey every round of ours stands beside one of a bare list on the same server.
+//! S1: submit → claim → complete. On a server every round of ours stands beside one of a bare queue there.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_backend::Backend;
-use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
-use ff_core::name::ExecutionKind;
-use ff_core::payload::Payload;
 
 use super::limit::{Limit, LimitKind};
 use super::load::{LoadArguments, Loop, Workers, check_delivery};
-use super::measured::{Measured, StoreArguments, Usage, connection};
-use super::{raw, through};
-use crate::open::Address;
+use super::measured::{Measured, StoreArguments};
+use super::raw::Raw;
+use super::submit::{submit, task};
+use super::through;
+use super::usage::Usage;
 use crate::{open, say};
 
 /// S1: submit, claim and complete tasks with concurrent workers.
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// Besides, run every round through a client and a server, and compare
     #[arg(long, value_enum)]
     through: Option<Way>,
-    /// Put every task under a limit that never refuses, which must be asked all the same
+    /// Put every task under a limit that never refuses, which must be asked all the same; beside rounds without one
     #[arg(long, value_enum)]
     under: Option<LimitKind>,
     #[command(flatten)]
@@ -63,9 +63,6 @@ impl Arguments {
     }
 }
 
-/// Tasks of a bare list for one of ours: it is so much faster that otherwise its rounds would be too short to measure.
-const RAW_TASKS: usize = 4;
-
 /// One round.
 pub(super) struct Round {
     took: Duration,
@@ -84,59 +81,47 @@ impl Round {
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let measured = Measured::open(&arguments.store).await?;
-    let raw = match &arguments.store.store {
-        Some(Address::Valkey(urls)) => Some(connection(urls).await?),
-        _ => None,
-    };
+    let raw = Raw::beside(&arguments.store).await?;
     let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
-    let LoadArguments {
-        submitters,
-        workers,
-        batch,
-        payload,
-    } = arguments.load;
-    let tasks = arguments.tasks;
-    say::line(format_args!(
-        "S1 on {}: {tasks} tasks of {payload} bytes, {submitters} submitters, {workers} workers, batches of {batch}",
-        measured.name
-    ));
+    let (tasks, load) = (arguments.tasks, arguments.load);
+    say::line(format_args!("S1 on {}: {tasks} tasks, {load}", measured.name));
     if let Some(Way::Http) = arguments.through {
         through::run(&measured, &engine, arguments).await?;
         engine.stop().await;
         return Ok(());
     }
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
-    let (mut rates, mut ratios) = (Vec::new(), Vec::new());
     let under = match arguments.under {
         Some(kind) => Some(Limit::create(&*fabric, kind).await?),
         None => None,
     };
+    let (mut rates, mut ratios) = (Vec::new(), BTreeMap::<_, Vec<f64>>::new());
     for _ in 0..arguments.rounds {
-        let bare = match &raw {
-            Some(connection) => {
-                let took = raw::round(connection, arguments.load, RAW_TASKS * tasks).await?;
-                Some((RAW_TASKS * tasks) as f64 / took.as_secs_f64())
-            }
-            None => None,
-        };
+        let mut beside = Vec::new();
+        if let Some(raw) = &raw {
+            beside.push((raw.name(), raw.rate(load, tasks).await?));
+        }
+        if under.is_some() {
+            let plain = round(&measured, &fabric, Loop::Calls, arguments.amount()).await?;
+            beside.push(("S1 without a limit", plain.rate(tasks)));
+        }
         let amount = Amount {
             under,
             ..arguments.amount()
         };
         let round = round(&measured, &fabric, Loop::Calls, amount).await?;
+        report(&round, &beside, tasks);
         let rate = round.rate(tasks);
         rates.push(rate);
-        ratios.extend(bare.map(|bare| rate / bare));
-        report(&round, bare, tasks);
+        for (other, of_other) in beside {
+            ratios.entry(other).or_default().push(rate / of_other);
+        }
     }
     engine.stop().await;
     if arguments.rounds > 1 {
         say::line(format_args!("  median: {:.0} tasks/s", median(&mut rates)));
-        if !ratios.is_empty() {
-            say::line(format_args!(
-                "  median: {:.1} % of the bare list",
-                100.0 * median(&mut ratios)
-            ));
+        for (other, ratios) in &mut ratios {
+            say::line(format_args!("  median: {:.1} % of {other}", 100.0 * median(ratios)));
         }
     }
     Ok(())
@@ -148,10 +133,13 @@ pub(super) async fn round(
     by: Loop,
     amount: Amount,
 ) -> anyhow::Result<Round> {
+    let Amount { tasks, load, under } = amount;
+    let mut command = task(load.payload)?;
+    command.policy = under.map(Limit::policy).unwrap_or_default();
     let before = measured.usage().await?;
     let started = Instant::now();
-    let workers = Workers::start(fabric, by, amount.load, amount.tasks);
-    let submitted = submit(fabric, amount).await?;
+    let workers = Workers::start(fabric, by, load, tasks);
+    let submitted = submit(fabric, load.submitters, tasks, &command).await?;
     let completed = workers.completed().await?;
     let took = started.elapsed();
     let used = measured.usage().await?.since(before);
@@ -163,68 +151,15 @@ pub(super) async fn round(
     })
 }
 
-async fn submit(fabric: &Arc<dyn Fabric>, amount: Amount) -> anyhow::Result<Vec<ExecutionId>> {
-    let mut command = CreateExecution::new(
-        ExecutionKind::parse("bench")?,
-        Payload::binary(vec![7; amount.load.payload]),
-    );
-    command.policy = amount.under.map(Limit::policy).unwrap_or_default();
-    let shares = amount.load.shares(amount.tasks).into_iter();
-    let submitters = shares.map(|share| tokio::spawn(submit_share(Arc::clone(fabric), share.len(), command.clone())));
-    let mut ids = Vec::with_capacity(amount.tasks);
-    for submitter in submitters.collect::<Vec<_>>() {
-        ids.extend(submitter.await??);
-    }
-    Ok(ids)
-}
-
-async fn submit_share(
-    fabric: Arc<dyn Fabric>,
-    tasks: usize,
-    command: CreateExecution,
-) -> anyhow::Result<Vec<ExecutionId>> {
-    let mut ids = Vec::with_capacity(tasks);
-    while ids.len() < tasks {
-        let batch = (tasks - ids.len()).min(256);
-        let commands = vec![command.clone(); batch];
-        for created in fabric.create_executions(commands).await? {
-            match created? {
-                Created::Created { execution_id: id } => ids.push(id),
-                Created::Duplicate { execution_id, .. } => anyhow::bail!("{execution_id} was there before"),
-            }
-        }
-    }
-    Ok(ids)
-}
-
-/// Prints a round; `bare`: how many tasks a second went through a bare list before it.
-pub(super) fn report(round: &Round, bare: Option<f64>, tasks: usize) {
+/// Prints a round; `beside`: how many tasks a second others did before it.
+pub(super) fn report(round: &Round, beside: &[(&str, f64)], tasks: usize) {
     let rate = round.rate(tasks);
     say::line(format_args!("  {rate:.0} tasks/s, each delivered exactly once"));
-    if let Some(bare) = bare {
-        let ratio = 100.0 * rate / bare;
-        say::line(format_args!(
-            "    {ratio:.1} % of a bare list on the same server ({bare:.0}/s)"
-        ));
+    for (other, of_other) in beside {
+        let ratio = 100.0 * rate / of_other;
+        say::line(format_args!("    {ratio:.1} % of {other} ({of_other:.0}/s)"));
     }
-    report_usage(&round.used, tasks);
-}
-
-pub(super) fn report_usage(used: &Usage, tasks: usize) {
-    let tasks_done = tasks as f64;
-    let each = |duration: Duration| duration.as_secs_f64() * 1e6 / tasks_done;
-    let mut line = format!(
-        "    per task: {:.3} store calls, {:.1} µs of our CPU",
-        used.calls as f64 / tasks_done,
-        each(used.cpu)
-    );
-    if let Some(syncs) = used.syncs {
-        line.push_str(&format!(", {:.3} syncs", syncs as f64 / tasks_done));
-    }
-    if let Some(cpu) = used.valkey_cpu {
-        line.push_str(&format!(", {:.1} µs of Valkey's CPU", each(cpu)));
-    }
-    say::line(line);
+    say::line(format_args!("    per task: {}", round.used.each(tasks)));
 }
 
 pub(super) fn median(values: &mut [f64]) -> f64 {

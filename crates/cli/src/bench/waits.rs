@@ -185,7 +185,7 @@ fn report(cycles: Cycles) {
         let pings = Times::of(cycles.pings);
         let trips = |times: &Times| times.at(50).as_secs_f64() / pings.at(50).as_secs_f64();
         say::line(format_args!(
-            "    as many PINGs ({pings}) as in p50: {:.1}, and {:.1} for the whole",
+            "    as many empty round trips ({pings}) as in p50: {:.1}, and {:.1} for the whole",
             trips(&signals),
             trips(&whole)
         ));

@@ -1,100 +1,264 @@
-//! Telling what happens, from the durable feed of events and the output streams.
+//! Telling what happens, from the feed of events.
 
-use ff_core::command::stream::{AttemptRef, ReadStream};
+use std::collections::{BTreeSet, HashMap};
+
+use ff_core::command::page::PageRequest;
+use ff_core::command::steps::ReadSteps;
+use ff_core::command::stream::AttemptRef;
 use ff_core::fabric::{Fabric, On};
-use ff_core::frame::FrameBound;
-use ff_core::id::ExecutionId;
-use ff_core::payload::Payload;
-use ff_core::record::{Actor, HistoryLine, HistorySubject};
-use ff_core::time::Duration;
-use ff_core::token::SignedCursor;
-use ff_core::view::{EventsFrom, GetResult, ReadEvents};
-use ff_engine::Engine;
+use ff_core::id::{ExecutionId, FlowId};
+use ff_core::limits::PAGE_MAX;
+use ff_core::record::{Actor, Happening, HistoryLine, HistorySubject, ReasonCode};
+use ff_core::time::Timestamp;
+use ff_core::view::GetResult;
+use ff_sdk::{Client, Events, Observed};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
-use crate::say;
+use super::banner::Shown;
+use super::names::{Names, short_id};
+use super::voice::Voice;
+use crate::verbs::output::Ink;
 
-/// The place in the feed after everything that has happened so far.
-pub(crate) async fn from_now(engine: &Engine) -> anyhow::Result<SignedCursor> {
-    let from_now = ReadEvents {
-        from: Some(EventsFrom::Now),
-        ..ReadEvents::default()
-    };
-    Ok(engine.events(from_now).await?.next)
+/// What the kinds of the demonstration begin with.
+const DEMO: &str = "demo.";
+/// The kind of the demonstration's agent.
+const AGENT: &str = "demo.agent";
+
+/// Tells what happens until it is dropped.
+pub(crate) struct Narrator {
+    told: watch::Receiver<Told>,
+    telling: JoinHandle<()>,
 }
 
-/// Tells every event after `cursor` until it is aborted.
-pub(crate) async fn events(engine: Engine, cursor: SignedCursor) {
-    let mut request = ReadEvents {
-        cursor: Some(cursor),
-        wait: Duration::from_secs(20),
-        ..ReadEvents::default()
-    };
-    loop {
-        match engine.events(request.clone()).await {
-            Ok(page) => {
-                page.events.iter().for_each(|event| tell(&event.line));
-                request.cursor = Some(page.next);
+/// What happened to each execution and flow of the demonstration, as far as it was told.
+type Told = HashMap<HistorySubject, BTreeSet<Happening>>;
+
+impl Narrator {
+    /// Tells what happens from `now` on: the feed begins a little before, so that nothing is missed.
+    pub(crate) async fn start(client: Client, now: Timestamp, shown: Shown, voice: Voice) -> anyhow::Result<Self> {
+        let mut events = client.events(Events::all()).await?;
+        let (tell, told) = watch::channel(Told::new());
+        let mut teller = Teller {
+            names: Names::new(client.clone()),
+            client,
+            shown,
+            voice,
+        };
+        let telling = tokio::spawn(async move {
+            while let Some(observed) = events.next().await {
+                match observed {
+                    Ok(Observed::Event(event)) if event.line.at < now => {}
+                    Ok(Observed::Event(event)) => {
+                        let line = &event.line;
+                        teller.tell(line).await;
+                        if line.kind.starts_with(DEMO) {
+                            tell.send_modify(|told| _ = told.entry(line.subject).or_default().insert(line.what));
+                        }
+                    }
+                    Ok(Observed::Gap) => voice.add("(too much happened at once: some of it is not told)"),
+                    Err(error) => tracing::warn!(%error, "what happens cannot be told any more"),
+                }
             }
-            Err(refused) => return tracing::warn!(%refused, "the feed of events cannot be read"),
+        });
+        Ok(Self { told, telling })
+    }
+
+    /// Waits until something that `is_so` was told of each of these.
+    pub(crate) async fn until(
+        &self,
+        subjects: &[HistorySubject],
+        is_so: impl Fn(Happening) -> bool,
+    ) -> anyhow::Result<()> {
+        let all = |told: &Told| {
+            let of = |subject| {
+                told.get(subject)
+                    .is_some_and(|told| told.iter().any(|what| is_so(*what)))
+            };
+            subjects.iter().all(of)
+        };
+        self.told.clone().wait_for(all).await?;
+        Ok(())
+    }
+}
+
+impl Drop for Narrator {
+    fn drop(&mut self) {
+        self.telling.abort();
+    }
+}
+
+struct Teller {
+    names: Names,
+    client: Client,
+    shown: Shown,
+    voice: Voice,
+}
+
+impl Teller {
+    async fn tell(&mut self, line: &HistoryLine) {
+        // The flow of the demonstration is told as a whole.
+        let is_member = line.flow_id.is_some() && matches!(line.subject, HistorySubject::Execution(_));
+        if is_member && line.kind.starts_with(DEMO) && line.what != Happening::Failed {
+            return;
+        }
+        let Some((ink, what)) = self.words(line).await else {
+            return;
+        };
+        let who = self.names.of(line.subject).await;
+        self.voice.tell(&who, ink, what);
+        if let (Happening::Failed, HistorySubject::Execution(id)) = (line.what, line.subject) {
+            self.tell_how_to_go_on(id).await;
+        }
+    }
+
+    /// What is told of a line; most lines say nothing new to a person.
+    async fn words(&self, line: &HistoryLine) -> Option<(Ink, String)> {
+        let by = actor(&line.actor);
+        let told = match (line.what, line.subject) {
+            (Happening::Created, _) => (Ink::Plain, submitted(line)),
+            // The process of the agent says so itself, in time with what it does.
+            (Happening::Claimed, _) if line.kind == AGENT => return None,
+            (Happening::Claimed, _) => (Ink::Busy, format!("runs in {by}")),
+            (Happening::Completed, HistorySubject::Execution(id)) => (Ink::Good, self.gave(id).await),
+            (Happening::RetryScheduled, HistorySubject::Execution(id)) => {
+                let why = self.why(id, line.attempt_index).await;
+                (Ink::Warning, format!("failed, and is tried again: {why}"))
+            }
+            (Happening::Failed, HistorySubject::Execution(id)) => {
+                (Ink::Bad, format!("failed: {}", self.why(id, line.attempt_index).await))
+            }
+            (Happening::Cancelled, _) => (Ink::Warning, format!("cancelled by {by}")),
+            (Happening::Expired, _) => (Ink::Bad, "expired: its deadline has come".to_owned()),
+            (Happening::Released, _) => (Ink::Plain, format!("given back by {by}: another worker goes on")),
+            (Happening::LeaseExpired, _) => (Ink::Warning, "its worker is gone: the lease has run out".to_owned()),
+            (Happening::Delayed, _) => (Ink::Plain, "sleeps; nobody holds it".to_owned()),
+            (Happening::Suspended, HistorySubject::Execution(id)) => (Ink::Warning, self.waits(id).await),
+            (Happening::Blocked, HistorySubject::Execution(id)) => (Ink::Warning, self.blocked(id).await),
+            (Happening::Resumed, _) => (Ink::Plain, "goes on".to_owned()),
+            (Happening::Replayed, _) => (Ink::Plain, format!("runs again, asked for by {by}")),
+            (Happening::FlowEnded, HistorySubject::Flow(id)) => self.ended(id).await?,
+            _ => return None,
+        };
+        Some(told)
+    }
+
+    /// What came of it, as far as it fits into a line.
+    async fn gave(&self, id: ExecutionId) -> String {
+        let result = self.client.get_result(On::new(id, GetResult::default())).await;
+        let result = result.unwrap_or_default();
+        match std::str::from_utf8(&result.bytes) {
+            Ok("") | Err(_) => "completed".to_owned(),
+            Ok(text) => format!("completed: {}", short(text)),
+        }
+    }
+
+    /// What keeps it from being handed out.
+    async fn blocked(&self, id: ExecutionId) -> String {
+        let view = self.client.get_execution(id).await;
+        let why = view.ok().and_then(|view| view.state.blocking_detail);
+        format!("may not run now: {}", why.as_deref().unwrap_or("a limit is reached"))
+    }
+
+    /// What it waits for.
+    async fn waits(&self, id: ExecutionId) -> String {
+        let Ok(view) = self.client.get_execution(id).await else {
+            return "waits".to_owned();
+        };
+        let asks = view
+            .suspension
+            .is_some_and(|waits| waits.reason_code == ReasonCode::WaitingForApproval);
+        if !asks {
+            return "waits for a signal; nobody holds it".to_owned();
+        }
+        match self.question(id, view.attempt_index.unwrap_or(0)).await {
+            Some(question) => format!("asks you: {}", short(&question)),
+            None => "waits for a person; nobody holds it".to_owned(),
+        }
+    }
+
+    /// What a handler shows to whoever decides.
+    async fn question(&self, execution_id: ExecutionId, attempt_index: u32) -> Option<String> {
+        let attempt = AttemptRef {
+            execution_id,
+            attempt_index,
+        };
+        let summary = self.client.read_summary(attempt).await.ok()??;
+        let summary: Value = serde_json::from_slice(&summary.bytes).ok()?;
+        let shown = summary.get("approvals")?.as_object()?.values().next_back()?;
+        Some(shown.as_str().map_or_else(|| shown.to_string(), str::to_owned))
+    }
+
+    /// How a flow ended.
+    async fn ended(&self, id: FlowId) -> Option<(Ink, String)> {
+        let flow = self.client.get_flow(id).await.ok()?;
+        let states: Vec<String> = flow
+            .counts
+            .states
+            .iter()
+            .map(|(state, members)| format!("{members} {state}"))
+            .collect();
+        let well = flow.counts.states.len() == 1;
+        let ink = if well { Ink::Good } else { Ink::Warning };
+        Some((ink, format!("flow of {}: {}", flow.counts.members, states.join(", "))))
+    }
+
+    /// Why an attempt failed: the first line of what its worker said.
+    async fn why(&self, id: ExecutionId, attempt: Option<u32>) -> String {
+        let all = PageRequest {
+            cursor: None,
+            limit: Some(PAGE_MAX),
+        };
+        let attempts = self.client.list_attempts(On::new(id, all)).await;
+        let attempts = attempts.map(|page| page.items).unwrap_or_default();
+        let failed = attempts.into_iter().find(|found| Some(found.index) == attempt);
+        let failure = failed.and_then(|attempt| attempt.end).and_then(|end| end.failure);
+        let reason = failure.map_or_else(|| "it says not why".to_owned(), |failure| failure.reason);
+        reason.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// What to do about an execution that failed: from where it can go on.
+    async fn tell_how_to_go_on(&self, id: ExecutionId) {
+        let all = ReadSteps {
+            limit: Some(PAGE_MAX),
+            ..ReadSteps::default()
+        };
+        let steps = self.client.read_steps(On::new(id, all)).await;
+        let last = steps.ok().and_then(|page| page.items.into_iter().next_back());
+        let replay = format!("replay {}", short_id(id));
+        match last {
+            None => self.voice.add(self.shown.command(&replay)),
+            Some(last) => {
+                let (key, command) = (&last.key, self.shown.command(&replay));
+                self.voice.add(format_args!("{command}   goes on after {key}"));
+                let command = self.shown.command(&format!("{replay} --before '{key}'"));
+                self.voice.add(format_args!("{command}   does {key} again, too"));
+            }
         }
     }
 }
 
-fn tell(line: &HistoryLine) {
-    let subject = match line.subject {
-        HistorySubject::Execution(id) => short(id),
-        HistorySubject::Flow(id) => id.to_string(),
-    };
-    let actor = match &line.actor {
-        Actor::Engine => "engine",
+/// As much of a text as fits beside what is said about it.
+fn short(text: &str) -> String {
+    const ROOM: usize = 50;
+    if text.chars().count() <= ROOM {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(ROOM - 1).collect();
+    begin + "…"
+}
+
+fn submitted(line: &HistoryLine) -> String {
+    let lane = line.lane.as_ref().map_or("", |lane| lane.as_str());
+    format!("submitted: {}, lane {lane}", line.kind)
+}
+
+fn actor(actor: &Actor) -> &str {
+    match actor {
+        Actor::Engine => "the engine",
         Actor::Worker(instance) => instance.as_str(),
         Actor::Client(identity) => identity.as_str(),
-        Actor::Anonymous => "client",
-    };
-    let detail = line
-        .detail
-        .as_deref()
-        .map_or_else(String::new, |detail| format!("  ({detail})"));
-    let what = line.what.as_str();
-    say::line(format_args!(
-        "  {subject}  {kind:<10}  {what:<16}  by {actor}{detail}",
-        kind = line.kind
-    ));
-}
-
-/// What the executions wrote, and what came of them.
-pub(crate) async fn output(engine: &Engine, ids: &[ExecutionId]) -> anyhow::Result<()> {
-    say::line("\nWhat they streamed and returned:\n");
-    for id in ids {
-        let view = engine.get_execution(*id).await?;
-        let attempt = AttemptRef {
-            execution_id: *id,
-            attempt_index: view.attempt_index.unwrap_or(0),
-        };
-        let everything = ReadStream {
-            from: FrameBound::Start,
-            to: FrameBound::End,
-            limit: None,
-        };
-        let page = engine.read_stream(On::new(attempt, everything)).await?;
-        let words: Vec<_> = page.frames.iter().map(|frame| text(&frame.payload)).collect();
-        let result = engine.get_result(On::new(*id, GetResult::default())).await?;
-        let result = text(&result);
-        let (state, attempts) = (view.state.public_state, view.attempt_count);
-        say::line(format_args!("  {}  {state} after {attempts} attempt(s)", short(*id)));
-        say::line(format_args!("            frames {}", words.join(", ")));
-        say::line(format_args!("            result {result}"));
+        Actor::Anonymous => "you",
     }
-    Ok(())
-}
-
-/// Bytes for the terminal: as they are, if they are text.
-fn text(payload: &Payload) -> &str {
-    std::str::from_utf8(&payload.bytes).unwrap_or("(not text)")
-}
-
-/// Enough of an id to tell a few apart: its end, because the beginning is the time.
-fn short(id: ExecutionId) -> String {
-    let text = id.uuid().to_string();
-    text[text.len() - 8..].to_owned()
 }

@@ -11,20 +11,25 @@ mod crowd;
 mod killed;
 mod ledger_file;
 mod listed;
-#[path = "../../../engine/tests/valkey_faults/luck.rs"]
+#[path = "../../../engine/tests/faults/luck.rs"]
 mod luck;
 mod many;
+#[path = "../../../engine/tests/faults/often.rs"]
+mod often;
 mod once_more;
 mod paid_once;
 mod running;
 mod served;
+mod two_servers;
 mod used;
+#[path = "../verbs/mod.rs"]
+mod verbs;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use running::Running;
 
@@ -77,6 +82,11 @@ fn a_server_says_what_it_runs_on_keeps_what_it_took_and_stops_when_told() {
          content-length: {length}\r\n\r\n{body}"
     )
     .unwrap();
+    // A connection on which no request has arrived yet is closed without a word.
+    let until = Instant::now() + Duration::from_secs(30);
+    while !server.ask("GET", "/metrics", "").contains("\nff_http_parked_polls 1\n") {
+        assert!(Instant::now() < until, "the request was not taken up");
+    }
     assert!(server.stop() < Duration::from_secs(15));
     let mut answer = String::new();
     waiting.read_to_string(&mut answer).unwrap();

@@ -58,6 +58,21 @@ impl Running {
         assert_eq!(status.signal(), Some(9), "it had ended before: {status}");
     }
 
+    /// Stops it where it is, with everything it holds.
+    pub(crate) fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -65,8 +80,7 @@ impl Running {
     /// Ends it as a system does, and says how long that took.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
-        let pid = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.signal("-TERM");
         assert!(self.process.wait().unwrap().success(), "it ends with 0");
         let mut rest = String::new();
         self.lines.read_to_string(&mut rest).unwrap();

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use ff_postgres_server::Server;
 use ff_valkey_server::{Options, Port, Standalone};
 use tempfile::TempDir;
 use tokio::task::block_in_place;
@@ -13,12 +14,23 @@ use crate::running::Running;
 pub(crate) enum Store {
     Sqlite,
     Valkey(Standalone),
+    /// A server, and a database in it.
+    Postgres(Server, String),
+    /// A database that somebody else keeps.
+    At(String),
 }
 
 impl Store {
     /// A Valkey server of its own.
     pub(crate) async fn valkey() -> Self {
         Self::Valkey(Standalone::start(Options::default()).await)
+    }
+
+    /// A database on a PostgreSQL server of its own, which forces commits to disk: others are refused.
+    pub(crate) async fn postgres() -> Self {
+        let server = Server::start(ff_postgres_server::Options::default().fsync(true)).await;
+        let database = server.create_database().await;
+        Self::Postgres(server, database)
     }
 }
 
@@ -56,7 +68,9 @@ impl Place {
     fn of_store<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         match &self.store {
             Store::Sqlite => command.arg("sqlite:ff.db"),
+            Store::At(address) => command.arg(address),
             Store::Valkey(server) => command.arg(format!("valkey://127.0.0.1:{}", server.port())),
+            Store::Postgres(server, database) => command.arg(server.url(database)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What tests that start `ff` share.
 
+pub(crate) mod http;
+
 use std::process::Child;
 
 /// A process that does not outlive the test.

@@ -1,7 +1,7 @@
 //! The table of operations: what FlowFabric does, each a line of data.
 //!
 //! Everything that must know all operations is made from this table: the trait [`super::Fabric`], the engine's door to each,
-//! the client, the routes, the check of roles, limits, metrics, `docs/rest.md` and the coverage lists of the suites.
+//! the client, the routes, the check of roles, limits, metrics, `docs/reference/rest.md` and the coverage lists of the suites.
 //!
 //! ```text
 //! /// What it promises.

@@ -1,4 +1,4 @@
-//! Prints `docs/lifecycle.md` from what the machine does, so that the page cannot say anything else.
+//! Prints `docs/reference/lifecycle.md` from what the machine does, so that the page cannot say anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -55,13 +55,13 @@ struct Row {
 
 #[test]
 fn the_lifecycle_page_is_what_the_machine_does() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lifecycle.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/lifecycle.md");
     let page = page();
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &page).expect("docs/lifecycle.md can be written");
+        std::fs::write(&path, &page).expect("docs/reference/lifecycle.md can be written");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(committed, page, "docs/lifecycle.md is out of date: run `just pages`");
+    assert_eq!(committed, page, "docs/reference/lifecycle.md is out of date: run `just pages`");
 }
 
 fn page() -> String {

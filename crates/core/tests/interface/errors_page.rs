@@ -1,4 +1,4 @@
-//! `docs/errors.md` is printed from the codes.
+//! `docs/reference/errors.md` is printed from the codes.
 
 use ff_core::error::{Code, Help};
 
@@ -19,14 +19,14 @@ fn page() -> String {
 
 #[test]
 fn the_page_of_errors_says_what_each_code_means() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/errors.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, page()).unwrap();
     }
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         written == page(),
-        "docs/errors.md is out of date: UPDATE_DOCS=1 cargo test -p ff-core --test interface"
+        "docs/reference/errors.md is out of date: UPDATE_DOCS=1 cargo test -p ff-core --test interface"
     );
 }
 

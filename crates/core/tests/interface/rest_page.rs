@@ -1,4 +1,4 @@
-//! `docs/rest.md` is printed from the table.
+//! `docs/reference/rest.md` is printed from the table.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -31,12 +31,12 @@ stand in the query of any call that waits. An execution may be named `fp:N:<uuid
 Beside the operations: `GET /v1` (what the server is and takes) · `POST /submit/{kind}` (the body is the input, options are the
 query, as `?lane=web&tag.x=y&wait_ms=5000`) · `POST /executions?wait_ms=` (answers the result if it ends in time) ·
 `GET /executions/{id}/stream` (frames of every attempt as server-sent events) · `POST /callbacks/{sealed}` (the `callback_path` of a
-waitpoint). [worker-protocol.md](worker-protocol.md) says how a worker works.
+waitpoint). [Write a worker in any language](../how-to/worker-in-any-language.md) says how a worker works.
 ";
 
 #[test]
 fn the_page_of_routes_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rest.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rest.md");
     let page = page();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &page).expect("the page can be written");
@@ -44,7 +44,7 @@ fn the_page_of_routes_is_up_to_date() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/rest.md is out of date: UPDATE_DOCS=1 cargo test -p ff-core --test interface"
+        "docs/reference/rest.md is out of date: UPDATE_DOCS=1 cargo test -p ff-core --test interface"
     );
 }
 

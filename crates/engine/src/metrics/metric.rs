@@ -1,4 +1,4 @@
-//! What a metric is called and what it is for: the exposition and docs/metrics.md say the same.
+//! What a metric is called and what it is for: the exposition and docs/reference/metrics.md say the same.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What time does, and what is left to do after a commit: one loop with small handlers.
 //!
-//! `duty` is the table of what it does, with the file of each duty; docs/pump.md is printed from it.
+//! `duty` is the table of what it does, with the file of each duty; docs/reference/pump.md is printed from it.
 //!
 //! `run_loop` is the loop: it takes what this process knows to be due (`due_soon`) and what the store says is due, and keeps
 //! at most 64 of them in flight (`in_flight`). `items` finds out which duty an item is. What fails is pushed back in `poison`.

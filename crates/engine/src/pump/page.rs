@@ -1,4 +1,4 @@
-//! docs/pump.md, printed from the table of duties.
+//! docs/reference/pump.md, printed from the table of duties.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,13 +28,13 @@ nobody else.
 
 #[test]
 fn the_page_of_duties_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pump.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/pump.md");
     let page = page();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &page).expect("the page can be written");
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "docs/pump.md is out of date: run `just pages`");
+    assert!(written == page, "docs/reference/pump.md is out of date: run `just pages`");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use futures::stream::{self, StreamExt};
 
 use super::Pump;
 use super::follow_up::Progress;
-use super::in_flight::{IN_FLIGHT_MAX, InFlight};
+use super::in_flight::{Handled, IN_FLIGHT_MAX, InFlight};
 use super::items::{Item, handle};
 use super::poison::{Verdict, conclude};
 use super::ranges::own_partitions;
@@ -66,7 +66,12 @@ async fn wait_for_work<'e>(
             () = alarm => None,
         }
     };
-    let Some(handled) = handled else { return };
+    if let Some(handled) = handled {
+        is_done(engine, in_flight, handled);
+    }
+}
+
+fn is_done(engine: &Engine, in_flight: &mut InFlight<'_>, handled: Handled) {
     if conclude(engine, &handled.item, handled.result) == Verdict::Again {
         in_flight.add(handled.item);
     }
@@ -120,17 +125,36 @@ async fn ask(engine: &Engine, in_flight: &mut InFlight<'_>) {
         return;
     }
     let limit = PAGE_MAX + in_flight.len() + engine.shared.pump.poison.len();
-    match engine.store().due(Due { partitions, limit }).await {
+    let (asked, mut done) = (engine.store().due(Due { partitions, limit }), Vec::new());
+    match meanwhile(in_flight, &mut done, asked).await {
         Ok(page) => {
             let full = page.items.len() >= limit;
             expect_next(engine, &page, full);
-            for item in workable(engine, page, |item| in_flight.knows(item)) {
+            // What was done meanwhile may have been due before that.
+            let is_known = |item: &Item| in_flight.knows(item) || done.iter().any(|handled| handled.item == *item);
+            for item in workable(engine, page, is_known) {
                 in_flight.add(item);
             }
         }
         Err(error) => {
             tracing::warn!(%error, "the pump could not ask what is due");
             agenda.expect(engine.host().elapsed() + ASK_AGAIN);
+        }
+    }
+    for handled in done {
+        is_done(engine, in_flight, handled);
+    }
+}
+
+/// The answer to a question. What is under way goes on meanwhile, since it may hold what the question waits for: a store has only so
+/// many connections.
+async fn meanwhile<T>(in_flight: &mut InFlight<'_>, done: &mut Vec<Handled>, asked: impl Future<Output = T>) -> T {
+    let mut asked = pin!(asked.fuse());
+    loop {
+        let mut next = pin!(in_flight.next().fuse());
+        select_biased! {
+            answer = asked => return answer,
+            handled = next => done.push(handled),
         }
     }
 }

@@ -12,6 +12,7 @@ mod metrics;
 mod ops;
 mod prompt;
 mod pump;
+mod races_postgres;
 mod reads;
 mod rows;
 mod sched;

@@ -14,7 +14,7 @@ async fn primary() -> Server {
 }
 
 #[tokio::test]
-async fn a_standby_follows_and_is_promoted() {
+async fn a_standby_follows_and_is_promoted_and_followed_by_the_former_primary() {
     let primary = primary().await;
     let started = Instant::now();
     let standby = primary.standby(Replication::Asynchronous).await;
@@ -34,6 +34,14 @@ async fn a_standby_follows_and_is_promoted() {
     println!("promoted after {:?}", started.elapsed());
     standby.ask("postgres", write).await;
     assert_eq!(standby.ask("postgres", COLOURS).await, "green\nblue");
+
+    let port = primary.port();
+    primary.follow(&standby, Replication::Synchronous).await;
+    standby.ask("postgres", "INSERT INTO colours VALUES ('red')").await;
+    standby.kill();
+    primary.promote().await;
+    assert_eq!(primary.ask("postgres", COLOURS).await, "green\nblue\nred");
+    assert_eq!(primary.port(), port);
 }
 
 #[tokio::test]

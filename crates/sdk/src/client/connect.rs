@@ -144,10 +144,15 @@ impl Server {
         })
     }
 
+    /// Whether tests move its time.
+    async fn has_virtual_clock(&self) -> Result<bool> {
+        Ok(self.known().await?.greeting.clock == "virtual")
+    }
+
     /// The store's time: what the server said, and what has passed since. A clock that a test moves is asked every time.
     pub(super) async fn now(&self) -> Result<Timestamp> {
         let known = self.known().await?;
-        if known.greeting.clock == "virtual" {
+        if self.has_virtual_clock().await? {
             return Ok(self.remote.greeting().await?.server_time);
         }
         let passed = timestamp(SystemTime::now()).since(known.at);
@@ -167,6 +172,14 @@ impl Client {
         match self.remote() {
             Some(remote) => Ok(Some(remote.info().await?)),
             None => Ok(None),
+        }
+    }
+
+    /// Whether the server's time is moved by tests. A server that does not say so has a real clock.
+    pub(crate) async fn has_virtual_clock(&self) -> bool {
+        match &self.shared.remote {
+            Some(server) => server.has_virtual_clock().await.unwrap_or(false),
+            None => false,
         }
     }
 

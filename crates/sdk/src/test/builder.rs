@@ -2,11 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use ff_backend::Backend;
-use ff_backend::memory::MemoryBackend;
-use ff_core::partition::PartitionCounts;
-use ff_core::time::Timestamp;
-use ff_engine::{Config, Engine, VirtualHost};
+use ff_engine::{VirtualHost, VirtualTime};
 
 use super::records::Records;
 use super::trouble::Losses;
@@ -14,9 +10,6 @@ use super::{Inner, TestEngine};
 use crate::client::Client;
 use crate::handler::{Handler, RawHandler};
 use crate::worker::WorkerBuilder;
-
-/// When time begins: 15 January 2027, 8:00.
-const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 type Describe = Box<dyn Fn(WorkerBuilder) -> WorkerBuilder + Send + Sync>;
 
@@ -71,24 +64,15 @@ impl TestBuilder {
     ///
     /// When the worker cannot be built: the message says why.
     pub async fn start(self) -> TestEngine {
-        let counts = PartitionCounts::default();
-        let store = Arc::new(MemoryBackend::new(START, counts));
-        let host = Arc::new(VirtualHost::new(self.seed));
-        let engine = Engine::new(
-            Arc::clone(&store) as Arc<dyn Backend>,
-            Arc::clone(&host) as Arc<dyn ff_engine::Host>,
-            Config::new(counts),
-        );
-        engine.listen();
-        let clock = Arc::clone(&store);
+        let time = VirtualTime::new(VirtualHost::new(self.seed));
+        let engine = time.engine().clone();
+        let clock = time.clone();
         let described = self.described;
         let inner = Arc::new(Inner {
             client: Client::local(engine.clone()).clock(move || clock.now()),
             engine,
-            store,
-            losses: Losses::new(Arc::clone(&host)),
-            host,
-            jumping: Mutex::default(),
+            losses: Losses::new(Arc::clone(time.host())),
+            time,
             records: Arc::new(Records::default()),
             describe: Box::new(move |worker| described.iter().fold(worker, |worker, describe| describe(worker))),
             worker: Mutex::default(),

@@ -20,13 +20,12 @@ mod watched;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ff_backend::memory::MemoryBackend;
 use ff_core::command::operator::RevokeLease;
 use ff_core::fabric::{Fabric, On};
 use ff_core::name::StepKey;
 use ff_core::state::PublicState;
 use ff_core::view::ListExecutions;
-use ff_engine::{Engine, VirtualHost};
+use ff_engine::{Engine, VirtualTime};
 use tokio::sync::Notify;
 
 use self::records::{Recording, Records};
@@ -51,12 +50,9 @@ pub struct TestEngine {
 struct Inner {
     engine: Engine,
     client: Client,
-    store: Arc<MemoryBackend>,
-    host: Arc<VirtualHost>,
+    time: VirtualTime,
     records: Arc<Records>,
     losses: Losses,
-    /// Held while time jumps.
-    jumping: Mutex<()>,
     describe: Box<dyn Fn(WorkerBuilder) -> WorkerBuilder + Send + Sync>,
     /// The worker that runs, and how many there were.
     worker: Mutex<(Option<Worker>, u32)>,
@@ -128,8 +124,8 @@ impl Inner {
         let watched = Watched::new(self.engine.clone(), line, Arc::clone(&crashed));
         let mut current = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         current.1 += 1;
-        let store = Arc::clone(&self.store);
-        let clock = StoreClock::given(move || store.now());
+        let time = self.time.clone();
+        let clock = StoreClock::given(move || time.now());
         let described = (self.describe)(Worker::new(watched)).instance(format!("test-{}", current.1));
         let worker = described.watched(clock, Arc::clone(&self.records) as Arc<_>).build();
         let worker = worker.unwrap_or_else(|error| panic!("{error}"));

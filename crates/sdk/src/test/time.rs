@@ -3,14 +3,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ff_backend::Backend;
-use ff_backend::due::Due;
-use ff_core::fabric::Fabric;
 use ff_core::name::LaneId;
-use ff_core::partition::{Family, PartitionCounts};
-use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
-use ff_core::view::{ExecutionView, ListExecutions};
+use ff_core::view::ExecutionView;
 
 use super::{Inner, TestEngine};
 use crate::duration::millis;
@@ -26,7 +21,7 @@ const QUIET_LOOKS: u32 = 2;
 impl TestEngine {
     /// The time it is, as the engine sees it.
     pub fn now(&self) -> Timestamp {
-        self.inner.store.now()
+        self.inner.time.now()
     }
 
     /// Lets time pass: first everything that can run now does, then time jumps from one due thing to the next, and everything runs
@@ -38,11 +33,11 @@ impl TestEngine {
     pub async fn advance(&self, by: Duration) {
         let end = self.now() + millis(by);
         self.quiet().await;
-        while let Some(next) = self.inner.next_due().await.filter(|next| *next < end) {
-            self.inner.jump_to(next);
+        while let Some(next) = self.inner.time.next_due().await.filter(|next| *next < end) {
+            self.inner.time.jump_to(next);
             self.quiet().await;
         }
-        self.inner.jump_to(end);
+        self.inner.time.jump_to(end);
         self.quiet().await;
     }
 
@@ -92,20 +87,12 @@ impl TestEngine {
 
 impl Inner {
     async fn pump_once(&self) -> usize {
-        self.engine.pump_pass().await.unwrap_or_default()
+        self.time.pump().await.unwrap_or_default()
     }
 
     /// What runs, or could be handed to the worker.
     async fn busy(&self) -> Vec<ExecutionView> {
-        let list = ListExecutions {
-            lane: self.lanes(),
-            state: vec![PublicState::Active, PublicState::Waiting],
-            ..ListExecutions::default()
-        };
-        self.engine
-            .list_executions(list)
-            .await
-            .map_or_else(|_| Vec::new(), |page| page.items)
+        self.time.busy(self.lanes()).await.unwrap_or_default()
     }
 
     fn lanes(&self) -> Vec<LaneId> {
@@ -116,55 +103,11 @@ impl Inner {
             .map_or_else(Vec::new, |worker| worker.lanes().to_vec())
     }
 
-    /// When the next thing is due.
-    async fn next_due(&self) -> Option<Timestamp> {
-        let counts = PartitionCounts::default();
-        let families = [Family::Flow, Family::Budget, Family::Quota];
-        let ask = Due {
-            partitions: families.into_iter().flat_map(|family| counts.all(family)).collect(),
-            limit: 1,
-        };
-        let page = self.store.due(ask).await.ok()?;
-        page.items.first().map(|item| item.due_at).or(page.next)
-    }
-
     async fn jump_to_next_waking(&self) {
-        let list = ListExecutions {
-            state: vec![
-                PublicState::Delayed,
-                PublicState::Suspended,
-                PublicState::WaitingChildren,
-            ],
-            ..ListExecutions::default()
-        };
-        let Ok(page) = self.engine.list_executions(list).await else {
-            return;
-        };
-        let wakings = page.items.iter().filter_map(waking);
-        if let Some(next) = wakings.min() {
-            self.jump_to(next);
+        if let Ok(Some(next)) = self.time.next_waking().await {
+            self.time.jump_to(next);
         }
     }
-
-    /// Lets time pass, for the store and for the engine.
-    fn jump_to(&self, moment: Timestamp) {
-        let _one_at_a_time = self.jumping.lock().unwrap_or_else(PoisonError::into_inner);
-        let by = moment.since(self.store.now());
-        self.store.advance(by);
-        self.host.advance(Duration::from_millis(by.as_millis()));
-    }
-}
-
-/// When something happens to an execution that waits.
-fn waking(execution: &ExecutionView) -> Option<Timestamp> {
-    let timeout = execution
-        .suspension
-        .as_ref()
-        .and_then(|suspension| suspension.timeout_at);
-    [execution.delay_until, timeout, execution.deadline_at]
-        .into_iter()
-        .flatten()
-        .min()
 }
 
 /// A moment of real time, whatever the runtime of the test makes of time.

@@ -143,7 +143,7 @@ impl Attempt {
 
     fn ctx(&self, journal: Journal, children_held: bool) -> Ctx {
         Ctx::new(Run {
-            sleeps_in_place: !self.shared.clock.is_given(),
+            sleeps_in_place: !self.shared.clock.is_moved(),
             clock: self.shared.clock.clone(),
             probe: self.shared.probe.clone(),
             journal,

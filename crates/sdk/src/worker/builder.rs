@@ -97,7 +97,7 @@ impl WorkerBuilder {
             layers: Vec::new(),
             handlers: Vec::new(),
             unknown_kind: UnknownKind::default(),
-            drain: Drain::default(),
+            drain: Drain::from_environment(),
             clock: StoreClock::default(),
             probe: None,
         }
@@ -186,7 +186,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// How it ends once it is told to.
+    /// How it ends once it is told to; unless said as `FF_DRAIN` says, or else [`Drain::default`].
     pub const fn drain(mut self, drain: Drain) -> Self {
         self.drain = drain;
         self

@@ -1,5 +1,6 @@
 //! The store's time, as far as a worker knows it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ pub(crate) struct StoreClock {
     last: Arc<Mutex<Option<(Timestamp, Instant)>>>,
     /// Somebody moves the store's time, and says what it is.
     given: Option<Arc<dyn Fn() -> Timestamp + Send + Sync>>,
+    /// Somebody moves the store's time, and only its replies say what it is.
+    stands: Arc<AtomicBool>,
 }
 
 impl StoreClock {
@@ -25,16 +28,29 @@ impl StoreClock {
         }
     }
 
+    /// From now on no time passes for the store but what its replies say.
+    #[cfg(feature = "client")]
+    pub(crate) fn stand_still(&self) {
+        self.stands.store(true, Ordering::Relaxed);
+    }
+
     /// Whether time here says nothing about the store's.
-    pub(crate) const fn is_given(&self) -> bool {
-        self.given.is_some()
+    pub(crate) fn is_moved(&self) -> bool {
+        self.given.is_some() || self.stands.load(Ordering::Relaxed)
+    }
+
+    fn at(&self, (said, heard): (Timestamp, Instant)) -> Timestamp {
+        match self.is_moved() {
+            true => said,
+            false => said + floor(heard.elapsed()),
+        }
     }
 
     /// Takes over what the store just said.
     pub(crate) fn heard(&self, now: Timestamp) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // A reply that was long on its way says less than an earlier one and the time since.
-        if last.is_none_or(|last| at(last) < now) {
+        if last.is_none_or(|last| self.at(last) < now) {
             *last = Some((now, Instant::now()));
         }
     }
@@ -45,12 +61,8 @@ impl StoreClock {
             return given();
         }
         let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.map(at).unwrap_or_default()
+        last.map(|last| self.at(last)).unwrap_or_default()
     }
-}
-
-fn at((said, heard): (Timestamp, Instant)) -> Timestamp {
-    said + floor(heard.elapsed())
 }
 
 /// Whole milliseconds that have passed.

@@ -21,7 +21,18 @@ pub enum DrainThen {
     Drop,
 }
 
+/// The variable by which whoever starts a worker says how it ends, unless its code does.
+const VARIABLE: &str = "FF_DRAIN";
+
 impl Drain {
+    /// As the environment says: `FF_DRAIN=at_step` where workers are replaced often, as `ff dev` does whenever code changes.
+    pub(super) fn from_environment() -> Self {
+        match std::env::var(VARIABLE).as_deref() {
+            Ok("at_step") => Self::AT_STEP,
+            _ => Self::default(),
+        }
+    }
+
     /// No handler begins another step from the first moment on.
     pub const AT_STEP: Self = Self {
         timeout: Duration::ZERO,

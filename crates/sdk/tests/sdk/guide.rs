@@ -1,4 +1,4 @@
-//! The guide `docs/sdk.md`: each of its Rust blocks is a piece of the programs here, which are compiled and run.
+//! The guide `docs/how-to/rust-sdk.md`: each of its Rust blocks is a piece of the programs here, which are compiled and run.
 //!
 //! A piece stands between `// [guide]` and `// [end]`; the n-th piece is the n-th block of the page. `UPDATE_DOCS=1` writes the
 //! pieces into the page.
@@ -9,7 +9,7 @@ mod steps;
 mod testing;
 mod waits;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sdk.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/rust-sdk.md");
 /// In the order of the page.
 const PROGRAMS: [&str; 5] = [
     include_str!("guide/basics.rs"),
@@ -30,7 +30,7 @@ fn every_block_of_the_page_is_a_piece_of_a_program_that_runs() {
     }
     assert_eq!(
         page, written,
-        "docs/sdk.md differs from the programs of its test: run it with UPDATE_DOCS=1"
+        "docs/how-to/rust-sdk.md differs from the programs of its test: run it with UPDATE_DOCS=1"
     );
 }
 

@@ -113,6 +113,16 @@ impl Executor {
         drop(doomed);
     }
 
+    /// Ends every process. Tasks know the executor they run on, so without this neither would ever be dropped.
+    pub fn end(&self) {
+        let doomed = {
+            let mut state = self.state();
+            state.alive.clear();
+            std::mem::take(&mut state.tasks)
+        };
+        drop(doomed);
+    }
+
     /// Runs `future` in a process; in a dead one it never begins.
     pub fn spawn(&self, process: ProcessId, future: BoxFuture<'static, ()>) {
         let mut state = self.state();

@@ -84,6 +84,12 @@ pub(crate) struct World {
     over: Arc<AtomicBool>,
 }
 
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stage.executor.end();
+    }
+}
+
 impl World {
     /// The world of a seed. Everything in it follows from the seed.
     pub(crate) fn new(seed: u64, options: &Options) -> Self {

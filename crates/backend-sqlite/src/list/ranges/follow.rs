@@ -1,5 +1,6 @@
 //! Where each list is found: in a table of entries, or in what is kept anyway.
 
+use ff_backend::codec::cursor::Start;
 use ff_backend::codec::key::{self, record_key};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
 use ff_core::machine::index::{Index, Order};
@@ -9,7 +10,7 @@ use ff_core::partition::Partition;
 use ff_core::record::RecordKey;
 use rusqlite::{Params, Row};
 
-use super::{Place, Start, Walk};
+use super::{Place, Walk};
 use crate::column::{columns, execution_id, moment, score, text, to_json};
 use crate::database::Asked;
 use crate::error::corrupt;
@@ -45,7 +46,7 @@ impl Reading<'_, '_> {
     fn follow_newest(&self, namespace: Option<&Namespace>, start: &Start, walk: &mut Walk<'_>) -> Answer<()> {
         let (created_at, id) = start.read(Order::as_newest)?;
         let (millis, (uuid, partition)) = (created_at.as_millis(), columns(id));
-        let partition = i64::from(partition) - start.step();
+        let partition = i64::from(partition) - i64::from(start.is_after);
         match namespace {
             Some(namespace) => {
                 let asked = with!(sql::LIST_NEWEST_OF_NAMESPACE,
@@ -69,7 +70,7 @@ impl Reading<'_, '_> {
             priority: from.priority.0,
             created_at: from.created_at.as_millis(),
             uuid: uuid,
-            partition: i64::from(partition) + start.step());
+            partition: i64::from(partition) + i64::from(start.is_after));
         self.walk(asked, walk, |row| {
             let score = score(row, 0)?;
             Ok((Order::best(&score), execution(score.id)))

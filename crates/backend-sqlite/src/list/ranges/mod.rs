@@ -4,9 +4,8 @@ mod follow;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_backend::codec::cursor::{Cut, VISITED_MAX};
+use ff_backend::codec::cursor::{Cut, Start, VISITED_MAX};
 use ff_backend::query::{Range, Rows};
-use ff_backend::{Error, Result};
 use ff_core::machine::index::{Index, Order};
 use ff_core::partition::Partition;
 use ff_core::record::RecordKey;
@@ -17,12 +16,6 @@ use crate::record;
 
 /// What stands at a place of a list.
 type Place = (Order, (Partition, RecordKey));
-
-/// The place a page begins at, or after.
-struct Start {
-    order: Order,
-    is_after: bool,
-}
 
 /// A walk along lists, which collects what may be on the page.
 struct Walk<'q> {
@@ -100,36 +93,5 @@ impl<'q> Walk<'q> {
             self.found.retain(|order, _| order <= stopped_at);
         }
         (self.found.into_iter().collect(), self.stopped_at)
-    }
-}
-
-/// Statements include the place they are given: to begin after one, they are given the next that could be.
-impl Start {
-    fn of(range: &Range, cut: &Cut) -> Result<Self> {
-        let after = cut.after::<String>()?.map(|text| Order::parse(&text));
-        Ok(Self {
-            is_after: after.is_some(),
-            order: match after {
-                Some(after) => after.ok_or(Error::InvalidCursor)?,
-                None => range.from.clone().unwrap_or_default(),
-            },
-        })
-    }
-
-    /// What the order says to one kind of list.
-    fn read<T>(&self, read: impl FnOnce(&Order) -> Option<T>) -> Result<T> {
-        read(&self.order).ok_or(Error::InvalidCursor)
-    }
-
-    /// How far from a partition the one to begin with is.
-    fn step(&self) -> i64 {
-        i64::from(self.is_after)
-    }
-
-    /// The text to begin with: between a place and itself with a zero behind there is none.
-    fn text(&self, text: &impl ToString) -> String {
-        let mut text = text.to_string();
-        text.extend(self.is_after.then_some('0'));
-        text
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff_core::error::Code;
 use ff_core::frame::FrameId;
-use ff_core::id::{BudgetId, ExecutionId, SignalId};
+use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId, SignalId};
 
 /// A task in the hands of a worker: everything it said under one lease, and what it was told.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub(crate) enum Ending {
 pub(crate) struct Ledger {
     /// What all usage is reported to.
     pub(crate) budget_id: BudgetId,
+    /// What all leases count against, if anything.
+    pub(crate) quota_policy_id: Option<QuotaPolicyId>,
     submitted: Mutex<Vec<ExecutionId>>,
     runs: Mutex<Vec<Run>>,
     signals: Mutex<HashMap<ExecutionId, Vec<SignalId>>>,
@@ -67,6 +69,7 @@ impl Ledger {
     pub(crate) fn new(budget_id: BudgetId) -> Self {
         Self {
             budget_id,
+            quota_policy_id: None,
             submitted: Mutex::default(),
             runs: Mutex::default(),
             signals: Mutex::default(),

@@ -24,7 +24,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Starts the clients, each with connections of its own.
-    pub(crate) fn start(client: impl Fn() -> Remote, ledger: &Arc<Ledger>, seed: u64) -> Self {
+    pub(crate) fn start(mut client: impl FnMut() -> Remote, ledger: &Arc<Ledger>, seed: u64) -> Self {
         let (suspended, waiting) = mpsc::unbounded_channel();
         let (mut submitting, mut working) = (JoinSet::new(), JoinSet::new());
         for who in 1..=SUBMITTERS {

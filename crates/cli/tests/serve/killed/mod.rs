@@ -6,13 +6,13 @@
 
 mod account;
 mod found;
-mod held;
-mod ledger;
-mod load;
+pub(crate) mod held;
+pub(crate) mod ledger;
+pub(crate) mod load;
 mod scene;
 mod signaller;
 mod submitter;
-mod verdict;
+pub(crate) mod verdict;
 mod worker;
 
 use std::time::Duration;
@@ -68,6 +68,11 @@ async fn a_server_on_valkey_that_is_killed_forgets_nothing_and_does_nothing_twic
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_on_postgres_that_is_killed_forgets_nothing_and_does_nothing_twice() {
+    kill_again_and_again(Store::postgres().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_on_sqlite_that_is_told_to_stop_ends_in_time_and_loses_nothing() {
     stop_again_and_again(Store::Sqlite).await;
 }
@@ -75,4 +80,9 @@ async fn a_server_on_sqlite_that_is_told_to_stop_ends_in_time_and_loses_nothing(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_on_valkey_that_is_told_to_stop_ends_in_time_and_loses_nothing() {
     stop_again_and_again(Store::valkey().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_on_postgres_that_is_told_to_stop_ends_in_time_and_loses_nothing() {
+    stop_again_and_again(Store::postgres().await).await;
 }

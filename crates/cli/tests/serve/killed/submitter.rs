@@ -68,6 +68,7 @@ fn any_execution(ledger: &Ledger, luck: &mut Luck) -> CreateExecution {
         policy: Policy {
             retry_policy,
             budget_ids,
+            quota_policy_id: ledger.quota_policy_id,
             ..Policy::default()
         },
         ..CreateExecution::new(ExecutionKind::parse(kind).unwrap(), Payload::binary(vec![7; 100]))

@@ -41,3 +41,8 @@ async fn agents_on_sqlite_whose_worker_dies_pay_for_every_step_once() {
 async fn agents_on_valkey_whose_worker_dies_pay_for_every_step_once() {
     kill_again_and_again(Store::valkey().await).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_on_postgres_whose_worker_dies_pay_for_every_step_once() {
+    kill_again_and_again(Store::postgres().await).await;
+}

@@ -8,9 +8,11 @@ use std::time::Duration as HostDuration;
 use super::support::{World, counts, tokens, under_quota};
 use ff_backend::Backend;
 use ff_backend::settings::{SettingsOp, SettingsReply};
-use ff_core::command::lease::ReportUsage;
+use ff_core::command::lease::{Complete, ReportUsage};
 use ff_core::fabric::Fabric;
+use ff_core::machine::lease;
 use ff_core::partition::Family;
+use ff_core::policy::{Policy, Retention};
 use ff_core::record::RecordKey;
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::Duration;
@@ -18,6 +20,7 @@ use ff_core::view::ListProblems;
 use ff_core::view::ProblemKind;
 use ff_engine::{Config, Duty, Engine, Host, VirtualHost};
 use futures::future::BoxFuture;
+use tokio::sync::Semaphore;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -143,6 +146,34 @@ async fn ten_thousand_due_at_once_are_handled_with_few_calls() {
     }
     let calls = world.store.take_calls();
     assert!(calls.values().sum::<u64>() <= 10 * (10_000 / 64), "{calls:?}");
+    world.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_store_with_one_connection_is_asked_while_work_under_way_uses_it() {
+    let world = World::new();
+    world.store.connections.set(Semaphore::new(1)).unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..100 {
+        let policy = Policy {
+            retention: Some(Retention::For(SECOND)),
+            ..Policy::default()
+        };
+        let id = world.submit_with(policy).await;
+        let complete = Complete {
+            fence: Some(world.lease(id).await),
+            ..Complete::default()
+        };
+        world
+            .decide(id, |it, context| lease::complete(it, &complete, context))
+            .await;
+        ids.push(id);
+    }
+    world.engine.start();
+    pass_slowly(&world, 5).await;
+    for id in ids {
+        assert_eq!(world.find(id).await, None);
+    }
     world.engine.stop().await;
 }
 

@@ -42,6 +42,24 @@ pub(crate) fn turn_off(config: &mut Config) {
     config.disabled.extend(duties.copied());
 }
 
+/// A PostgreSQL database that is migrated.
+pub(crate) async fn postgres_database() -> Database {
+    Database::like(ff_backend_postgres::library_name(), async |url| {
+        ff_backend_postgres::migrate(&postgres_options(url)).await.unwrap();
+    })
+    .await
+}
+
+/// How such a database is opened.
+pub(crate) fn postgres_options(url: String) -> ff_backend_postgres::Options {
+    ff_backend_postgres::Options {
+        may_lose_writes: true,
+        // Each one learns the types of the library anew, which takes longer than most tests.
+        connections_max: 3,
+        ..ff_backend_postgres::Options::new(url)
+    }
+}
+
 /// An engine over some store, both with clocks that can be moved.
 pub(crate) struct EngineHarness {
     pub(crate) engine: Engine,
@@ -94,17 +112,8 @@ impl EngineHarness {
 
     /// Over a PostgreSQL database of its own.
     pub(crate) async fn postgres(adjust: impl FnOnce(&mut Config)) -> Self {
-        let options = |url| ff_backend_postgres::Options {
-            may_lose_writes: true,
-            // Each one learns the types of the library anew, which takes longer than most tests.
-            connections_max: 3,
-            ..ff_backend_postgres::Options::new(url)
-        };
-        let database = Database::like(ff_backend_postgres::library_name(), async |url| {
-            ff_backend_postgres::migrate(&options(url)).await.unwrap();
-        })
-        .await;
-        let options = options(database.url());
+        let database = postgres_database().await;
+        let options = postgres_options(database.url());
         let store = Arc::new(PostgresBackend::open(&options).await.unwrap());
         let clock = Arc::clone(&store);
         let mut harness = Self::over(store, move |by| clock.advance_clock(by), adjust);

@@ -31,6 +31,10 @@ impl Loop {
                 Ok(_) => {
                     self.connection.works();
                     self.claim_backoff.reset();
+                    #[cfg(feature = "client")]
+                    if self.shared.client.has_virtual_clock().await {
+                        self.shared.clock.stand_still();
+                    }
                     return Ok(());
                 }
                 Err(refusal) if refusal.code.retryable() => self.connection.broke(&refusal),

@@ -118,20 +118,25 @@ pub(crate) fn gave(
     )
 }
 
-/// A worker was given a task. Nobody has recorded anything under its lease, so it brings all there is.
+/// A worker was given a task: it brings all there was when it was answered. Whoever asked twice looks at the first answer late, when
+/// somebody who redeemed the same grant may have recorded something under the lease.
 pub(crate) fn brought((mirror, promises): (&Mirror, &StepPromises), task: &Task) -> Holds {
     const BROUGHT: &str = "a task brings the steps there are";
     let id = task.execution_id;
-    let live = mirror.executions.get(&id).filter(|execution| {
+    let held = mirror.executions.get(&id).filter(|execution| {
         let fence = execution
             .lease()
             .zip(execution.attempt.as_ref())
             .map(|(lease, attempt)| lease.fence(attempt.id));
         fence == Some(task.fence)
     });
-    let Some(execution) = live else {
+    let Some(execution) = held else {
         return Ok(());
     };
+    let live = mirror.live_steps(execution);
+    if live.iter().any(|step| step.recorded_at >= task.now) {
+        return Ok(());
+    }
     let expected = lines(mirror, execution, 0);
     let Some(journal) = &task.journal else {
         return hold(expected.is_empty(), BROUGHT, || {

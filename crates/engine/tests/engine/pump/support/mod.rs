@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
 use ff_backend::due::{Due, DuePage};
@@ -39,6 +39,7 @@ use ff_core::record::{Cause, Execution, Fence, Limits, OnHardLimit, RecordKey};
 use ff_core::state::{PublicState, public_state};
 use ff_core::time::{Duration, Timestamp};
 use ff_engine::{Config, Engine, Host, VirtualHost};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
 /// A store that counts and fails.
@@ -54,6 +55,8 @@ pub(crate) struct Watched {
     /// One call in so many fails, before or after it was done; 0: none does.
     pub(crate) one_fails_in: AtomicU64,
     luck: AtomicU64,
+    /// The listings and questions for what is due that may go on at the same time; not set: any number.
+    pub(crate) connections: OnceLock<Semaphore>,
     /// Nobody hears a hint.
     pub(crate) silent: AtomicBool,
     /// Where nobody hears one.
@@ -103,6 +106,13 @@ impl Watched {
         Ok(())
     }
 
+    /// A connection, which is not used at once.
+    async fn connection(&self) -> Option<SemaphorePermit<'_>> {
+        let connection = self.connections.get()?.acquire().await.unwrap();
+        tokio::task::yield_now().await;
+        Some(connection)
+    }
+
     fn is_broken(&self, transaction: &Transaction) -> bool {
         let broken = *self.broken.lock().unwrap();
         let key = broken.map(RecordKey::Execution);
@@ -147,12 +157,14 @@ impl Layer for Watched {
 
     async fn due(&self, ask: Due) -> Result<DuePage> {
         self.count("due");
+        let _connection = self.connection().await;
         self.try_call()?;
         self.memory.due(ask).await
     }
 
     async fn list(&self, query: Query) -> Result<Page> {
         self.count("list");
+        let _connection = self.connection().await;
         self.try_call()?;
         let mut page = self.memory.list(query).await?;
         let drifted = self.drifted.lock().unwrap().map(RecordKey::Execution);
@@ -230,6 +242,7 @@ impl World {
             drifted: Mutex::new(None),
             one_fails_in: AtomicU64::new(0),
             luck: AtomicU64::new(1),
+            connections: OnceLock::new(),
             silent: AtomicBool::new(false),
             nowhere: HintBoard::default(),
         });

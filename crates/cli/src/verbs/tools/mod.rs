@@ -1,0 +1,9 @@
+//! Verbs about `ff` itself.
+
+mod completions;
+mod man;
+mod schema;
+
+pub(crate) use completions::Completions;
+pub(crate) use man::Man;
+pub(crate) use schema::Schema;

@@ -1,0 +1,89 @@
+//! `ff approve` and `ff reject`.
+
+use ff_core::command::signal::Decide;
+use ff_core::fabric::On;
+use ff_core::name::{IdempotencyKey, SignalName};
+use ff_core::payload::Payload;
+
+use super::signal::sentence;
+use super::waitpoint;
+use crate::verbs::session::Common;
+use crate::verbs::{id, input};
+
+/// Say yes to what an execution waits for
+#[derive(clap::Args)]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    decision: Decision,
+}
+
+/// Say no to what an execution waits for
+#[derive(clap::Args)]
+pub(crate) struct Reject {
+    #[command(flatten)]
+    decision: Decision,
+}
+
+/// A person's decision.
+#[derive(clap::Args)]
+struct Decision {
+    /// Which: its id, its name, or the last eight digits of its id
+    execution: String,
+    /// What the handler is to know besides: JSON, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON")]
+    note: Option<String>,
+    /// At which waitpoint, by its key or id [default: the one that waits for a decision]
+    #[arg(long, value_name = "WAITPOINT")]
+    at: Option<String>,
+    /// Decided again with the same key, it is the same decision
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<IdempotencyKey>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Copy)]
+enum Verdict {
+    Yes,
+    No,
+}
+
+impl Approve {
+    pub(crate) async fn run(self) -> anyhow::Result<()> {
+        self.decision.send(Verdict::Yes).await
+    }
+}
+
+impl Reject {
+    pub(crate) async fn run(self) -> anyhow::Result<()> {
+        self.decision.send(Verdict::No).await
+    }
+}
+
+impl Decision {
+    async fn send(self, verdict: Verdict) -> anyhow::Result<()> {
+        let session = self.common.open().await?;
+        let id = id::execution(&session, &self.execution).await?;
+        let (signal, done) = match verdict {
+            Verdict::Yes => (SignalName::approved(), "approved"),
+            Verdict::No => (SignalName::rejected(), "rejected"),
+        };
+        let decide = Decide {
+            waitpoint_id: waitpoint::find(&session, id, self.at.as_deref(), &signal).await?,
+            payload: match &self.note {
+                Some(given) => input::payload(given)?,
+                None => Payload::default(),
+            },
+            idempotency_key: self.idempotency_key,
+        };
+        let decide = On::new(id, decide);
+        let delivered = match verdict {
+            Verdict::Yes => session.fabric.approve(decide).await?,
+            Verdict::No => session.fabric.reject(decide).await?,
+        };
+        session.out.done(
+            &delivered,
+            format_args!("{done} {}: {}", self.execution, sentence(&delivered)),
+        )
+    }
+}
