@@ -103,3 +103,7 @@ bench-postgres scenario="s1" *args="--rounds 5":
 # Ten minutes of steady load on PostgreSQL: do its tables stay as large as they are?
 soak-postgres *args:
     scripts/bench-postgres soak {{args}}
+
+# Archive, Debian package and wheel of ff for this platform, each tried in an empty folder; the container files are linted
+package *what:
+    scripts/package {{what}}

@@ -43,6 +43,9 @@ fn file(kind: &str, text: &'static str) -> Response {
     (headers, text).into_response()
 }
 
+/// What a test has sent and been answered, under the name of each code.
+const EXAMPLES: &str = include_str!("docs/examples.md");
+
 /// A place for every code, which the `help` of a problem document leads to.
 static ERRORS: LazyLock<String> = LazyLock::new(|| {
     let mut page = String::from(
@@ -56,15 +59,27 @@ static ERRORS: LazyLock<String> = LazyLock::new(|| {
         let Help { cause, remedy } = code.help();
         let again = if code.retryable() { ", retryable" } else { "" };
         let (cause, remedy, status) = (html(cause), html(remedy), code.status());
+        let (before, asked) = example(*code);
+        let asked = asked.replace('&', "&amp;").replace('<', "&lt;");
+        let asked = if asked.is_empty() { asked } else { format!("<pre>{asked}</pre>") };
         // Writing to a string does not fail.
         let _ = writeln!(
             page,
             "<section id=\"{code}\"><h3><a href=\"#{code}\">{code}</a></h3>\
-             <p class=\"faint\">HTTP {status}{again}</p><p>{cause}</p><p>{remedy}</p></section>"
+             <p class=\"faint\">HTTP {status}{again}</p><p>{cause}</p><p>{remedy}</p><p>{before}</p>{asked}</section>",
+            before = html(before),
         );
     }
     page + "</main></body></html>\n"
 });
+
+/// What comes before a request that is refused with this code, and the request with its answer.
+fn example(code: Code) -> (&'static str, &'static str) {
+    let after = EXAMPLES.split_once(&format!("\n## {code}\n")).map_or("", |(_, after)| after);
+    let own = after.split("\n## ").next().unwrap_or_default();
+    let (before, asked) = own.split_once("```http\n").unwrap_or((own, ""));
+    (before.trim(), asked.trim_end().trim_end_matches("```"))
+}
 
 /// Text between tags, with what stands in backticks as code.
 fn html(text: &str) -> String {
@@ -79,4 +94,19 @@ fn html(text: &str) -> String {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_errors_has_an_example_of_every_code() {
+        for code in Code::ALL {
+            let (before, asked) = example(*code);
+            assert!(!before.is_empty() || asked.contains("HTTP "), "{code}");
+            assert!(asked.is_empty() || asked.contains(&format!("\"code\": \"{code}\"")), "{code}: {asked}");
+        }
+        assert!(ERRORS.contains("<pre>POST /v1/executions\n"), "{}", *ERRORS);
+    }
 }

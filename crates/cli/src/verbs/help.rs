@@ -8,7 +8,7 @@ use super::output::wrapped;
 use crate::failure::CODES;
 
 /// What the verbs are about. A verb that stands nowhere is shown at the end.
-const GROUPS: [(&str, &[&str]); 7] = [
+pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("To begin", &["dev", "init", "worker"]),
     (
         "Executions",

@@ -61,7 +61,10 @@ fn the_lifecycle_page_is_what_the_machine_does() {
         std::fs::write(&path, &page).expect("docs/reference/lifecycle.md can be written");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(committed, page, "docs/reference/lifecycle.md is out of date: run `just pages`");
+    assert_eq!(
+        committed, page,
+        "docs/reference/lifecycle.md is out of date: run `just pages`"
+    );
 }
 
 fn page() -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::error::Code;
+use ff_core::error::{Code, Help};
 
 const PROMISED: &[(u16, &str)] = &[
     (
@@ -53,5 +53,18 @@ fn every_code_has_the_status_that_was_promised() {
     for code in Code::ALL {
         let retryable = RETRYABLE.0.contains(&code.status()) || code.as_str() == RETRYABLE.1;
         assert_eq!(code.retryable(), retryable, "{code}");
+    }
+}
+
+#[test]
+fn every_code_says_why_it_came_and_what_to_do_in_sentences() {
+    for code in Code::ALL {
+        let Help { cause, remedy } = code.help();
+        for text in [cause, remedy] {
+            assert!(
+                text.ends_with('.') && text.starts_with(char::is_uppercase),
+                "{code}: {text}"
+            );
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! The interface as data: the table of operations, the codes, and the pages made from them.
 
 mod codes;
-mod errors_page;
 mod rest_page;
 mod table;

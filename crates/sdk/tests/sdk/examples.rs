@@ -2,10 +2,15 @@
 
 use std::net::SocketAddr;
 
-use ff_sdk::{Client, embedded};
+use ff_core::command::page::PageRequest;
+use ff_core::fabric::On;
+use ff_core::view::GetResult;
+use ff_sdk::{Client, ExecutionId, Fabric, Payload, embedded};
 use ff_server::{Server, Settings, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+
+use crate::working::Hello;
 
 macro_rules! examples {
     ($($name:ident: $path:literal;)+) => {
@@ -20,8 +25,11 @@ macro_rules! examples {
 examples! {
     agent: "../../../../examples/agent.rs";
     approval: "../../../../examples/approval.rs";
+    callback: "../../../../examples/callback.rs";
     dag: "../../../../examples/dag.rs";
+    encrypting_codec: "../../../../examples/encrypting_codec.rs";
     embedded_app: "../../../../examples/embedded.rs";
+    gpu_routing: "../../../../examples/gpu_routing.rs";
     hello: "../../../../examples/hello.rs";
     tiers: "../../../../examples/tiers.rs";
     virtual_time: "../../../../examples/virtual_time.rs";
@@ -79,6 +87,59 @@ async fn an_agent_pays_each_answer_once_through_a_crash_and_a_budget_that_runs_o
 async fn a_retry_uses_the_next_tier() {
     for ff in each().await {
         assert_eq!(tiers::run(ff).await.unwrap(), "Why? 42, says the small model.");
+    }
+}
+
+#[tokio::test]
+async fn a_film_waits_for_a_machine_that_can_render_it() {
+    for ff in each().await {
+        let seen = gpu_routing::run(ff).await.unwrap();
+        assert_eq!(seen.thumbnail, "crab.png, made on the laptop");
+        let [why] = &seen.why[..] else { panic!("{seen:?}") };
+        assert!(why.contains("laptop") && why.ends_with("lacks gpu"), "{why}");
+        assert_eq!(seen.film, "Crabs, rendered on the workstation");
+    }
+}
+
+#[tokio::test]
+async fn a_third_party_that_calls_again_changes_nothing() {
+    let [_, ff] = each().await;
+    let sold = callback::run(ff.clone()).await.unwrap();
+    assert_eq!(sold.receipt, "a lamp for Ana, who paid 4200 cents");
+    assert_eq!(sold.answers, [202, 202, 202]);
+    let signals = ff.list_signals(On::new(sold.id, PageRequest::default())).await.unwrap();
+    assert_eq!(signals.items.len(), 1, "{signals:?}");
+}
+
+/// Everything that is kept of an execution of `encrypting_codec`.
+async fn kept(ff: &Client, id: ExecutionId) -> Vec<Payload> {
+    let run = ff.run::<Hello>(id);
+    let mut kept = vec![ff.get_input(id).await.unwrap()];
+    kept.push(ff.get_result(On::new(id, GetResult::default())).await.unwrap());
+    let steps = run.steps().with_outputs().await.unwrap();
+    kept.extend(steps.into_iter().filter_map(|step| step.view.output));
+    let mut frames = run.frames().await.unwrap();
+    while let Some(frame) = frames.next().await {
+        kept.push(frame.unwrap().payload);
+    }
+    kept
+}
+
+#[tokio::test]
+async fn whoever_lacks_the_key_of_the_codec_reads_nothing() {
+    for ff in each().await {
+        let seen = encrypting_codec::run(ff.clone()).await.unwrap();
+        assert_eq!(
+            seen.verdict, "Ana, a broken leg: today",
+            "the worker read what was submitted"
+        );
+        assert!(seen.refused.contains("not sealed with this key"), "{}", seen.refused);
+        let kept = kept(&ff, seen.id).await;
+        assert_eq!(kept.len(), 4, "input, result, a step and a frame");
+        for payload in kept {
+            let text = payload.bytes.escape_ascii().to_string();
+            assert!(!text.contains("broken leg"), "{text}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod bad_input;
 mod bad_paths;
 mod callbacks;
+mod errors;
 mod every_route;
 mod foreign;
 mod idempotency;

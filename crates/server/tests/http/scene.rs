@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::request::Builder;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
+use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
 use ff_core::partition::PartitionCounts;
 use ff_core::time::Timestamp;
@@ -62,9 +63,18 @@ impl Scene {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        let counts = PartitionCounts::default();
-        let store = Arc::new(MemoryBackend::new(Timestamp::from_millis(1_800_000_000_000), counts));
-        let engine = Engine::new(Arc::clone(&store) as _, Arc::new(TokioHost::new()), Config::new(counts));
+        Self::over(|store| store, Config::new(PartitionCounts::default()), settings)
+    }
+
+    /// With something around the store.
+    pub(crate) fn over(
+        around: impl FnOnce(Arc<MemoryBackend>) -> Arc<dyn Backend>,
+        config: Config,
+        settings: Settings,
+    ) -> Self {
+        let start = Timestamp::from_millis(1_800_000_000_000);
+        let store = Arc::new(MemoryBackend::new(start, config.counts));
+        let engine = Engine::new(around(Arc::clone(&store)), Arc::new(TokioHost::new()), config);
         engine.start();
         Self {
             router: ff_server::router(engine.clone(), settings),
@@ -121,6 +131,11 @@ pub(crate) fn with_json(path: &str) -> Builder {
 /// The form of an id that needs no quoting.
 pub(crate) fn in_path(id: &Value) -> String {
     id.as_str().unwrap().replace(['{', '}'], "")
+}
+
+/// The path of something about an execution.
+pub(crate) fn at(id: &str, rest: &str) -> String {
+    format!("/v1/executions/{id}{rest}")
 }
 
 /// A fence with further fields.

@@ -2,6 +2,8 @@
 
 mod completions;
 mod man;
+#[cfg(test)]
+mod page;
 mod schema;
 
 pub(crate) use completions::Completions;
