@@ -153,10 +153,10 @@ BEGIN
     IF created IS NOT NULL THEN
         INSERT INTO execution (partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason,
             blocking_detail, priority, updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap, worker,
-            lease_epoch, lease_id, lease_expires_at, is_attempt_over, history, history_lines, body)
+            lease_epoch, lease_id, lease_expires_at, is_attempt_over, input_bytes, history, history_lines, body)
         SELECT partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason, blocking_detail, priority,
             updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap, worker, lease_epoch, lease_id,
-            lease_expires_at, is_attempt_over, put.lines, line_count, body
+            lease_expires_at, is_attempt_over, input_bytes, put.lines, line_count, body
         FROM unnest(created) AS put
         ORDER BY partition, uuid;
     END IF;
@@ -225,10 +225,13 @@ BEGIN
         PERFORM append_lines(lines, told_of);
     END IF;
     IF payloads IS NOT NULL THEN
+        INSERT INTO payload (partition, uuid, name, content_type, bytes)
+        SELECT partition, uuid, name, content_type, bytes FROM unnest(payloads) WHERE is_first;
         -- Those of an execution that is not there are not kept.
         INSERT INTO payload (partition, uuid, name, content_type, bytes)
         SELECT partition, uuid, name, content_type, bytes FROM unnest(payloads) AS put
-        WHERE EXISTS (SELECT FROM execution WHERE execution.partition = put.partition AND execution.uuid = put.uuid)
+        WHERE NOT is_first AND EXISTS (
+            SELECT FROM execution WHERE execution.partition = put.partition AND execution.uuid = put.uuid)
         ON CONFLICT (partition, uuid, name) DO UPDATE SET content_type = excluded.content_type, bytes = excluded.bytes;
     END IF;
     IF remains IS NOT NULL THEN

@@ -1,4 +1,5 @@
--- Parts of calls that change more than one table at a time.
+-- Parts of calls that change more than one table at a time. What reads or writes tables is PL/pgSQL, which keeps its plans: a function in
+-- plain SQL is planned anew with every statement that calls it.
 
 -- The store's time in Unix milliseconds: that of its clock, moved by whoever asks (only tests do), and never before what that one has
 -- seen already.
@@ -18,10 +19,11 @@ $$;
 
 -- The generation of what is written now; none: this timeline was not met before, or its log is shorter than the caller has seen it, so
 -- that writes were lost.
-CREATE FUNCTION current_generation(caller caller) RETURNS bigint LANGUAGE sql VOLATILE AS $$
-    SELECT number FROM generation
-    WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND log_position() >= caller.reached
-$$;
+CREATE FUNCTION current_generation(caller caller) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN (SELECT number FROM generation
+        WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND log_position() >= caller.reached);
+END $$;
 
 -- Moves executions in their queues, among what is due, and in the depths of their lanes.
 CREATE FUNCTION move_executions(
@@ -164,7 +166,11 @@ BEGIN
 END $$;
 
 -- Moves counters; what each increment left them at, as if the transactions had come one after the other.
-CREATE FUNCTION move_counters(increments increment[]) RETURNS bigint[] LANGUAGE sql AS $$
+CREATE FUNCTION move_counters(increments increment[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    left_at bigint[];
+BEGIN
     WITH moved AS (
         INSERT INTO counter AS stands (partition, owner, name, value)
         SELECT partition, owner, name, sum(by) FROM unnest(increments)
@@ -177,9 +183,10 @@ CREATE FUNCTION move_counters(increments increment[]) RETURNS bigint[] LANGUAGE 
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), 0) AS later
         FROM unnest(increments) WITH ORDINALITY AS one
     )
-    SELECT array_agg((moved.value - running.later)::bigint ORDER BY running.ordinality)
-    FROM running JOIN moved USING (partition, owner, name)
-$$;
+    SELECT array_agg((moved.value - running.later)::bigint ORDER BY running.ordinality) INTO left_at
+    FROM running JOIN moved USING (partition, owner, name);
+    RETURN left_at;
+END $$;
 
 -- Asks for records to be looked at; a later nudge has another stamp, and the first one's age. Some are asked for only where a
 -- counter stands at zero after their transaction. Nudges that were evaluated go, unless newer ones came, and those of records that are
@@ -236,12 +243,14 @@ END $$;
 
 -- Tells the feeds of partitions what happened. Before anybody has drawn a generation, the moment at which the server was started tells its
 -- lines from those of another one.
-CREATE FUNCTION tell(lines told[], now bigint, caller caller) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION tell(lines told[], now bigint, caller caller) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    own_segment    smallint := (now / 14400000) % 8;
+    own_xid        bigint := pg_current_xact_id()::text::bigint;
+    own_generation integer := coalesce((current_generation(caller) >> 32)::integer,
+        hashint8((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint));
+BEGIN
     INSERT INTO feed (segment, partition, xid, number, generation, written_at, key, namespace, lane, kind, flow_id, line)
-    SELECT (now / 14400000) % 8, partition, pg_current_xact_id()::text::bigint, ordinality, here.generation, now, key, namespace,
-        lane, kind, flow_id, line
-    FROM (
-        SELECT coalesce((current_generation(caller) >> 32)::integer,
-            hashint8((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint)) AS generation
-    ) AS here, unnest(lines) WITH ORDINALITY
-$$;
+    SELECT own_segment, partition, own_xid, ordinality, own_generation, now, key, namespace, lane, kind, flow_id, line
+    FROM unnest(lines) WITH ORDINALITY;
+END $$;

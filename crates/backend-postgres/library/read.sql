@@ -48,44 +48,66 @@ BEGIN
     RETURN QUERY SELECT queue.* FROM unnest(numbers) AS asked (queue_id) JOIN queue ON queue.queue_id = asked.queue_id;
 END $$;
 
--- What is due in some partitions, longest overdue first, and when the next thing will be that is not due yet.
+-- What is due in some partitions, longest overdue first, and when the next thing will be that is not due yet. The first entry of a
+-- partition says whether anything is due there, so that a partition with nothing to do costs one look into each table.
 CREATE FUNCTION due(
     caller caller, partitions smallint[], account_partitions text[], at_most bigint,
     OUT now bigint, OUT answer due_row[], OUT next bigint
 ) LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+DECLARE
+    overdue smallint[];
+    overdue_accounts text[];
 BEGIN
     now := store_now(caller);
-    answer := ARRAY(
+
+    SELECT array_agg(asked.partition) FILTER (WHERE first.at <= now), least(next, min(first.at) FILTER (WHERE first.at > now))
+    INTO overdue, next
+    FROM unnest(partitions) AS asked (partition)
+    CROSS JOIN LATERAL (SELECT due.at FROM due WHERE due.partition = asked.partition ORDER BY due.at LIMIT 1) AS first;
+    answer := answer || ARRAY(
         SELECT ROW(asked.partition, NULL, due.at, due.key)::due_row
-        FROM unnest(partitions) AS asked (partition)
+        FROM unnest(overdue) AS asked (partition)
         CROSS JOIN LATERAL (
             SELECT due.at, due.key FROM due WHERE due.partition = asked.partition AND due.at <= now
             ORDER BY due.at, due.key LIMIT at_most + 1
         ) AS due
-        ORDER BY due.at LIMIT at_most + 1)
-    || ARRAY(
+        ORDER BY due.at LIMIT at_most + 1);
+    next := least(next, (
+        SELECT min(first.at) FROM unnest(overdue) AS asked (partition) CROSS JOIN LATERAL (
+            SELECT due.at FROM due WHERE due.partition = asked.partition AND due.at > now
+            ORDER BY due.at LIMIT 1) AS first));
+
+    SELECT array_agg(asked.partition) FILTER (WHERE first.at <= now), least(next, min(first.at) FILTER (WHERE first.at > now))
+    INTO overdue, next
+    FROM unnest(partitions) AS asked (partition)
+    CROSS JOIN LATERAL (SELECT nudge.at FROM nudge WHERE nudge.partition = asked.partition ORDER BY nudge.at LIMIT 1) AS first;
+    answer := answer || ARRAY(
         SELECT ROW(asked.partition, NULL, nudge.at, nudge.key)::due_row
-        FROM unnest(partitions) AS asked (partition)
+        FROM unnest(overdue) AS asked (partition)
         CROSS JOIN LATERAL (
             SELECT nudge.at, nudge.key FROM nudge WHERE nudge.partition = asked.partition AND nudge.at <= now
             ORDER BY nudge.at LIMIT at_most + 1
         ) AS nudge
-        ORDER BY nudge.at LIMIT at_most + 1)
-    || ARRAY(
+        ORDER BY nudge.at LIMIT at_most + 1);
+    next := least(next, (
+        SELECT min(first.at) FROM unnest(overdue) AS asked (partition) CROSS JOIN LATERAL (
+            SELECT nudge.at FROM nudge WHERE nudge.partition = asked.partition AND nudge.at > now
+            ORDER BY nudge.at LIMIT 1) AS first));
+
+    SELECT array_agg(asked.partition) FILTER (WHERE first.at <= now), least(next, min(first.at) FILTER (WHERE first.at > now))
+    INTO overdue_accounts, next
+    FROM unnest(account_partitions) AS asked (partition)
+    CROSS JOIN LATERAL (SELECT account_due.at FROM account_due WHERE account_due.partition = asked.partition ORDER BY account_due.at LIMIT 1) AS first;
+    answer := answer || ARRAY(
         SELECT ROW(NULL, asked.partition, account_due.at, account_due.account)::due_row
-        FROM unnest(account_partitions) AS asked (partition)
+        FROM unnest(overdue_accounts) AS asked (partition)
         CROSS JOIN LATERAL (
-            SELECT account_due.at, account_due.account FROM account_due
-            WHERE account_due.partition = asked.partition AND account_due.at <= now
+            SELECT account_due.at, account_due.account FROM account_due WHERE account_due.partition = asked.partition AND account_due.at <= now
             ORDER BY account_due.at, account_due.account LIMIT at_most + 1
         ) AS account_due
         ORDER BY account_due.at LIMIT at_most + 1);
-    next := least(
-        (SELECT min(first.at) FROM unnest(partitions) AS asked (partition) CROSS JOIN LATERAL (
-            SELECT due.at FROM due WHERE due.partition = asked.partition AND due.at > now ORDER BY due.at LIMIT 1) AS first),
-        (SELECT min(first.at) FROM unnest(partitions) AS asked (partition) CROSS JOIN LATERAL (
-            SELECT nudge.at FROM nudge WHERE nudge.partition = asked.partition AND nudge.at > now ORDER BY nudge.at LIMIT 1) AS first),
-        (SELECT min(first.at) FROM unnest(account_partitions) AS asked (partition) CROSS JOIN LATERAL (
+    next := least(next, (
+        SELECT min(first.at) FROM unnest(overdue_accounts) AS asked (partition) CROSS JOIN LATERAL (
             SELECT account_due.at FROM account_due WHERE account_due.partition = asked.partition AND account_due.at > now
             ORDER BY account_due.at LIMIT 1) AS first));
 END $$;

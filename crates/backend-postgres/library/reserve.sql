@@ -31,7 +31,6 @@ DECLARE
     last_score bigint;
     candidates candidate[];
     taken      taken[];
-    sizes      bigint[];
     outcomes   handed_out[];
     gates      gate[] := '{}';
     fitting    integer;
@@ -64,7 +63,7 @@ BEGIN
     taken := ARRAY(
         SELECT ROW(found.partition, found.uuid, found.version, found.tag, found.body, found.queue_id, found.score, found.updated_at,
             found.is_free, found.due_cap, found.due_at, found.state, found.namespace, found.lane, found.kind, found.flow_id,
-            found.lease_epoch, found.attempt_index, found.attempt_id)::taken
+            found.lease_epoch, found.attempt_index, found.attempt_id, found.input_bytes)::taken
         FROM unnest(candidates) WITH ORDINALITY AS candidate
         CROSS JOIN LATERAL (
             SELECT version, tag FROM execution
@@ -79,14 +78,9 @@ BEGIN
         ) AS found
         ORDER BY candidate.ordinality
         LIMIT wanted);
-    sizes := ARRAY(
-        SELECT coalesce((
-            SELECT octet_length(input.bytes) FROM payload AS input
-            WHERE input.partition = task.partition AND input.uuid = task.uuid AND input.name = 'input'), 0)
-        FROM unnest(taken) WITH ORDINALITY AS task ORDER BY task.ordinality);
     fitting := (
         SELECT count(*) FROM (
-            SELECT sum(size) OVER (ORDER BY ordinality) AS bytes, ordinality FROM unnest(sizes) WITH ORDINALITY AS task (size)
+            SELECT sum(input_bytes) OVER (ORDER BY ordinality) AS bytes, ordinality FROM unnest(taken) WITH ORDINALITY
         ) AS running
         WHERE bytes <= bytes_max OR (is_first AND ordinality = 1));
     is_full := fitting < cardinality(taken);

@@ -45,6 +45,7 @@ CREATE TYPE execution_put AS (
     lease_id         uuid,
     lease_expires_at bigint,
     is_attempt_over  boolean,
+    input_bytes      bigint,
     lines            text,
     line_count       integer,
     body             text
@@ -60,7 +61,8 @@ CREATE TYPE entry_put AS (name text, sort text, partition smallint, key text);
 CREATE TYPE increment AS (tx integer, partition smallint, owner text, name text, by bigint);
 CREATE TYPE nudge_put AS (tx integer, partition smallint, key text, stamp bigint, zero_owner text, zero_name text);
 CREATE TYPE nudge_seen AS (partition smallint, key text, stamp bigint);
-CREATE TYPE payload_put AS (partition smallint, uuid uuid, name text, content_type text, bytes bytea);
+-- Of those that are the first of an execution which comes with them nothing can be there yet.
+CREATE TYPE payload_put AS (partition smallint, uuid uuid, name text, content_type text, bytes bytea, is_first boolean);
 CREATE TYPE line_put AS (partition smallint, key text, line text);
 CREATE TYPE told AS (partition smallint, key text, namespace text, lane text, kind text, flow_id uuid, line text);
 CREATE TYPE stream_end AS (partition smallint, uuid uuid, attempt_index integer, at bigint, reason text);
@@ -77,7 +79,7 @@ CREATE TYPE candidate AS (partition smallint, queue_id bigint, score bigint, uui
 CREATE TYPE taken AS (
     partition smallint, uuid uuid, version bigint, tag bigint, body text, queue_id bigint, score bigint, updated_at bigint,
     is_free boolean, due_cap bigint, due_at bigint, state text, namespace text, lane text, kind text, flow_id uuid,
-    lease_epoch bigint, attempt_index integer, attempt_id uuid);
+    lease_epoch bigint, attempt_index integer, attempt_id uuid, input_bytes bigint);
 -- What becomes of it: when, a lease or a grant, the gate of its flow, and when it is due; an attempt that begins has an id.
 CREATE TYPE handed_out AS (
     number integer, at bigint, is_lease boolean, gate text, gate_version bigint, gate_tag bigint, due_at bigint, lease_epoch bigint,

@@ -72,6 +72,8 @@ CREATE TABLE execution (
     lease_expires_at bigint,
     -- Whether the output of its attempt has ended.
     is_attempt_over  boolean NOT NULL,
+    -- How long its input is, so that a claim knows what it hands out.
+    input_bytes      bigint NOT NULL,
     -- The newest lines of its history, one JSON document a line; older ones move to the table `history`.
     history          text COLLATE "C" NOT NULL,
     history_first    bigint NOT NULL DEFAULT 0,

@@ -48,7 +48,7 @@ sent! {
         priority: i16, updated_at: i64, flow_id: Option<Uuid>, due_at: Option<i64>, queue_id: Option<i64>,
         score: Option<i64>, attempt_index: Option<i32>, attempt_id: Option<Uuid>, is_free: bool,
         due_cap: Option<i64>, worker: Option<String>, lease_epoch: i64, lease_id: Option<Uuid>,
-        lease_expires_at: Option<i64>, is_attempt_over: bool, lines: String, line_count: i32, body: String,
+        lease_expires_at: Option<i64>, is_attempt_over: bool, input_bytes: i64, lines: String, line_count: i32, body: String,
     }
     /// Any other record to write.
     RecordPut as "record_put" {
@@ -72,7 +72,7 @@ sent! {
     /// A nudge that was answered.
     NudgeSeen as "nudge_seen" { partition: i16, key: String, stamp: i64 }
     /// Bytes to keep.
-    PayloadPut as "payload_put" { partition: i16, uuid: Uuid, name: String, content_type: String, bytes: Vec<u8> }
+    PayloadPut as "payload_put" { partition: i16, uuid: Uuid, name: String, content_type: String, bytes: Vec<u8>, is_first: bool }
     /// A line of a history.
     LinePut as "line_put" { partition: i16, key: String, line: String }
     /// A line of a feed.

@@ -271,6 +271,10 @@ impl Batch {
                 key: key::name(key),
                 stamp: stamp.0.cast_signed(),
             }));
+        let creates = |id| {
+            let mut puts = transaction.puts.iter().filter(|put| put.expected.is_none());
+            puts.any(|put| put.record.key() == RecordKey::Execution(id))
+        };
         self.payloads
             .extend(transaction.blobs.iter().map(|(blob, payload)| PayloadPut {
                 partition,
@@ -278,6 +282,7 @@ impl Batch {
                 name: key::blob(*blob),
                 content_type: payload.content_type.as_str().to_owned(),
                 bytes: payload.bytes.to_vec(),
+                is_first: creates(blob.execution_id()),
             }));
         self.remains
             .extend(transaction.delete_remains.iter().map(|id| ExecutionGone {

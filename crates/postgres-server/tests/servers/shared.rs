@@ -22,8 +22,10 @@ async fn a_database_goes_with_who_made_it() {
     assert_eq!(kept.ask(&count).await, "1");
     let started = Instant::now();
     drop(dropped);
-    println!("removed after {:?}", started.elapsed());
-    assert_eq!(kept.ask(&count).await, "0");
+    println!("dropped after {:?}", started.elapsed());
+    while kept.ask(&count).await != "0" {
+        assert!(started.elapsed() < Duration::from_secs(30), "it is still there");
+    }
     assert!(kept.url().ends_with(kept.name()));
 }
 

@@ -53,6 +53,7 @@ pub(super) fn execution_put(
         lease_id: attempt.lease.map(|(id, _)| id),
         lease_expires_at: attempt.lease.map(|(_, expires_at)| expires_at),
         is_attempt_over: attempt.is_over,
+        input_bytes: definition.input_bytes.cast_signed(),
         lines: lines.iter().map(|own| line::write(own, Some(&about)) + "\n").collect(),
         line_count: i32::try_from(lines.len()).unwrap_or(i32::MAX),
         body: stored::write(execution).expect("a record is a document"),
