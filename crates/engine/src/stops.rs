@@ -1,7 +1,8 @@
 //! Stops, told to the worker's exchange that waits in the process that decided them: it need not renew first. One that is
-//! decided between two exchanges is told to the next.
+//! decided between two exchanges is told to the next. And calls that wait in vain, because their worker is handed nothing more.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ struct Slot {
 #[derive(Default)]
 struct Inbox {
     told: Mutex<Vec<StoppedTask>>,
+    /// Its worker is handed nothing more.
+    is_vain: AtomicBool,
     news: Notify,
 }
 
@@ -76,7 +79,7 @@ impl Stops {
         let slot = slots.by_key.entry(key.clone()).or_default();
         let inbox = Arc::new(Inbox {
             told: Mutex::new(std::mem::take(&mut slot.missed)),
-            news: Notify::new(),
+            ..Inbox::default()
         });
         slot.waiting.push(Arc::clone(&inbox));
         StopWaiter {
@@ -95,6 +98,16 @@ impl Stops {
         let key = (after.definition.namespace.clone(), holder.instance.clone());
         if let Some(slot) = self.slots().by_key.get_mut(&key) {
             slot.tell(stopped);
+        }
+    }
+
+    /// What waits for work for this slot waits in vain from now on.
+    pub(crate) fn end_waits(&self, namespace: &Namespace, instance: &WorkerInstanceId) {
+        let slots = self.slots();
+        let slot = slots.by_key.get(&(namespace.clone(), instance.clone()));
+        for inbox in slot.iter().flat_map(|slot| &slot.waiting) {
+            inbox.is_vain.store(true, Ordering::Relaxed);
+            inbox.news.notify_one();
         }
     }
 
@@ -162,11 +175,22 @@ fn stopped(lease: &Lease, after: &Execution) -> Option<StoppedTask> {
 }
 
 impl StopWaiter<'_> {
-    /// Completes when there is something to tell.
+    /// Completes when there is something to tell, or nothing to wait for.
     pub(crate) async fn told(&self) {
-        while self.inbox.told().is_empty() {
+        while self.inbox.told().is_empty() && !self.is_vain() {
             self.inbox.news.notified().await;
         }
+    }
+
+    /// Completes when there is nothing to wait for.
+    pub(crate) async fn in_vain(&self) {
+        while !self.is_vain() {
+            self.inbox.news.notified().await;
+        }
+    }
+
+    fn is_vain(&self) -> bool {
+        self.inbox.is_vain.load(Ordering::Relaxed)
     }
 
     /// Everything that was told.

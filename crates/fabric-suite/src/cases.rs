@@ -623,6 +623,7 @@ macro_rules! fabric_cases {
                 a_parked_exchange_gets_what_is_submitted,
                 an_exchange_with_bad_news_does_not_park,
                 an_exchange_that_waits_is_told_of_stops_at_once,
+                whoever_waits_for_work_is_told_at_once_that_it_is_drained,
                 a_worker_without_room_may_wait_to_be_told_of_stops,
                 a_stop_between_two_exchanges_is_told_to_the_next_one_once,
                 an_exchange_has_at_most_1_000_items,

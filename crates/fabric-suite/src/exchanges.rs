@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ff_core::command::budget::{CreateBudget, Reported};
-use ff_core::command::claim::{Exchange, Exchanged, Finish, FinishedOutcome, Task};
+use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, FinishedOutcome, Task};
 use ff_core::command::flow::{WaitChildren, WaitedChildren};
 use ff_core::command::lease::{Complete, Completed, DelayUntil, Fail, Failed, LetGo, Release, Renew};
+use ff_core::command::worker::{DrainWorker, RegisterWorker};
 use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::ExecutionId;
@@ -18,8 +19,8 @@ use uuid::Uuid;
 
 use crate::Harness;
 use crate::scene::{
-    HOUR, Scene, WORKER, budget_of, claim, frame, instance, into_flow, issued, promptly, refused, signal, submission,
-    under, usage, waiting,
+    HOUR, Scene, WORKER, budget_of, claim, frame, instance, into_flow, issued, promptly, refused, registration, signal,
+    submission, under, usage, waiting,
 };
 
 pub(crate) async fn what_was_finished_is_answered_in_order(harness: &dyn Harness) {
@@ -306,7 +307,9 @@ async fn parked(scene: &Scene<'_>, task: &Task, turn: Exchange) -> JoinHandle<Re
     };
     let fabric = Arc::clone(&scene.fabric);
     let parked = tokio::spawn(async move { fabric.exchange(turn).await });
-    while scene.view(task.execution_id).await.doing.is_empty() {}
+    while scene.view(task.execution_id).await.doing.is_empty() {
+        assert!(!parked.is_finished(), "it does not wait");
+    }
     parked
 }
 
@@ -341,6 +344,39 @@ pub(crate) async fn an_exchange_that_waits_is_told_of_stops_at_once(harness: &dy
         [(task.execution_id, task.fence.lease_epoch, true)],
         "it may still finish"
     );
+}
+
+pub(crate) async fn whoever_waits_for_work_is_told_at_once_that_it_is_drained(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let register = RegisterWorker {
+        incarnation: exchange().incarnation,
+        ..registration(WORKER)
+    };
+    scene.fabric.register_worker(register.clone()).await.unwrap();
+    let task = scene.running(submission()).await;
+    let waiting = parked(&scene, &task, patient()).await;
+    let asking = Claim {
+        wait: patient().wait,
+        ..claim(WORKER)
+    };
+    let fabric = Arc::clone(&scene.fabric);
+    let asking = tokio::spawn(async move { fabric.claim(asking).await });
+    let drain = DrainWorker {
+        namespace: register.namespace,
+        instance: register.instance,
+        reason: "a new version".to_owned(),
+    };
+    let drained = scene.fabric.drain_worker(drain).await.unwrap().drain;
+    let late = scene.submit_plain().await;
+    let answer = promptly(waiting).await.unwrap().unwrap();
+    assert_eq!((answer.tasks.len(), answer.drain), (0, drained));
+    scene.settle().await;
+    assert_eq!(
+        scene.state(late).await,
+        PublicState::Waiting,
+        "nor is a claim handed it"
+    );
+    asking.abort();
 }
 
 pub(crate) async fn a_worker_without_room_may_wait_to_be_told_of_stops(harness: &dyn Harness) {

@@ -30,10 +30,12 @@ pub(crate) async fn heartbeat(engine: &Engine, command: SendHeartbeat) -> Result
 
 pub(crate) async fn drain_worker(engine: &Engine, command: DrainWorker) -> Result<Worker> {
     engine.check_namespace(&command.namespace)?;
-    workers::change(engine, &command.namespace, &command.instance, |existing, context| {
+    let drained = workers::change(engine, &command.namespace, &command.instance, |existing, context| {
         worker::drain(existing, &command, context)
-    })
-    .await
+    });
+    let drained = drained.await?;
+    engine.shared.stops.end_waits(&command.namespace, &command.instance);
+    Ok(drained)
 }
 
 pub(crate) async fn undrain_worker(engine: &Engine, command: UndrainWorker) -> Result<Worker> {

@@ -12,7 +12,7 @@ use ff_core::machine::lease::check_lease_ttl;
 use ff_core::name::{Namespace, WorkerInstanceId};
 use ff_core::record::Drain;
 use ff_core::time::Duration;
-use futures::future::{pending, select};
+use futures::future::select;
 
 use super::claim_queue::ClaimQueueKey;
 use super::serving;
@@ -32,12 +32,13 @@ pub(crate) async fn claim(engine: &Engine, command: Claim) -> Result<Vec<Task>> 
         return Err(Code::InvalidInput.because("max must be at least 1"));
     }
     check_claimant(engine, &command).await?;
+    let waiting = engine.shared.stops.join(&command.namespace, &command.instance);
     let checked = CheckedClaim {
         claim: command,
         lease_ttl,
         load: WorkerLoad::default(),
     };
-    claim_checked(engine, checked, pending()).await
+    claim_checked(engine, checked, waiting.in_vain()).await
 }
 
 /// A claim that was looked at already.
