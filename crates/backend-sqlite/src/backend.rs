@@ -12,7 +12,7 @@ use ff_backend::query::{Page, Query};
 use ff_backend::reserve::{Reservation, Reserve};
 use ff_backend::settings::{SettingsOp, SettingsReply};
 use ff_backend::transaction::{CommitError, Committed, Transaction};
-use ff_backend::{Backend, Result};
+use ff_backend::{Backend, Error, Result};
 use ff_core::ledger::LedgerCall;
 use ff_core::time::{Duration, Timestamp};
 
@@ -141,6 +141,31 @@ impl Backend for SqliteBackend {
     }
 
     async fn ping(&self) -> Result<Timestamp> {
+        // A store that only reads is of no use: whoever asks whether it is there should restart it.
+        if let Some(why) = self.shared.stopped.get() {
+            return Err(Error::Unavailable(why.clone()));
+        }
         self.read_store(|_, now| Ok(now)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Batch;
+
+    #[tokio::test]
+    async fn a_store_that_has_stopped_writing_is_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteBackend::open(&Options::new(directory.path().join("store.db"))).unwrap();
+        store.ping().await.unwrap();
+        let ends_it = |batch: &mut Batch<'_>| batch.database.connection.execute_batch("COMMIT");
+        let lost = store.writer.write(ends_it).await;
+        assert!(
+            matches!(lost, Err(Error::Unknown(_))),
+            "nothing is left to commit: {lost:?}"
+        );
+        let told = store.ping().await;
+        assert!(matches!(told, Err(Error::Unavailable(_))), "{told:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::backup::{Backup, Progress, StepResult};
@@ -31,8 +31,11 @@ impl SqliteBackend {
 /// log grows as long as it takes.
 pub fn copy_store(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result<(), OpenError> {
     let partial = to.with_added_extension("partial");
-    if to.try_exists().map_err(with_file(to))? {
-        return Err(with_file(to)(io::Error::from(io::ErrorKind::AlreadyExists)));
+    // A log that an earlier store has left there would be taken for that of the copy.
+    for taken in [to.to_owned(), beside(to, "-wal"), beside(to, "-shm")] {
+        if taken.try_exists().map_err(with_file(&taken))? {
+            return Err(with_file(&taken)(io::Error::from(io::ErrorKind::AlreadyExists)));
+        }
     }
     private().create_new(true).open(&partial).map_err(with_file(&partial))?;
     let copied = copy(from, &partial, progress);
@@ -40,6 +43,12 @@ pub fn copy_store(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Res
     // Published, it has its name; failed, it is of no use.
     let removed = fs::remove_file(&partial).map_err(with_file(&partial));
     copied.and(removed)
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
 }
 
 fn copy(from: &Path, to: &Path, mut progress: impl FnMut(u64, u64)) -> Result<(), OpenError> {

@@ -1,6 +1,6 @@
 //! What the writer, the readers and the callers share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ff_backend::hint::HintBoard;
 
@@ -18,6 +18,8 @@ pub(crate) struct Shared {
     queues: Mutex<Queues>,
     feed_spans: Mutex<Spans>,
     stats: Mutex<WriterStats>,
+    /// Why nothing is written any more: after a failed sync the same handle must not be trusted again.
+    pub(crate) stopped: OnceLock<String>,
 }
 
 /// How much the writer has done since the store was opened.
@@ -38,6 +40,7 @@ impl Shared {
             queues: Mutex::new(queues),
             feed_spans: Mutex::default(),
             stats: Mutex::default(),
+            stopped: OnceLock::new(),
         }
     }
 

@@ -58,7 +58,6 @@ impl Writer {
             connection,
             shared,
             state,
-            stopped: None,
             commits_since_checkpoint: 1,
             rows_at_checkpoint: 0,
             jobs_since_tidy: 0,
@@ -100,8 +99,6 @@ struct WriterThread {
     connection: Connection,
     shared: Arc<Shared>,
     state: WriterState,
-    /// Why nothing is written any more: after a failed sync the same handle must not be trusted again.
-    stopped: Option<String>,
     commits_since_checkpoint: u64,
     rows_at_checkpoint: u64,
     jobs_since_tidy: usize,
@@ -143,7 +140,7 @@ impl WriterThread {
 
     /// Runs jobs in one transaction, and tidies up in it if there are none.
     fn commit(&mut self, jobs: Vec<Job>) {
-        if let Some(why) = &self.stopped {
+        if let Some(why) = self.shared.stopped.get() {
             // Dropping the jobs tells their callers that nothing was done.
             tracing::error!(jobs = jobs.len(), %why, "writes are refused until the store is opened anew");
             return;
@@ -191,7 +188,7 @@ impl WriterThread {
     fn roll_back(&mut self, answers: Vec<Answer>, why: &str) {
         tracing::error!(%why, "a batch of writes failed and was rolled back");
         if self.connection.execute_batch("ROLLBACK").is_err() {
-            self.stopped = Some(why.to_owned());
+            self.stop(why);
         }
         self.forget();
         for answer in answers {
@@ -206,12 +203,17 @@ impl WriterThread {
     fn lose(&mut self, answers: Vec<Answer>, error: &rusqlite::Error) {
         let why = format!("a commit failed and the store stopped writing: {error}");
         tracing::error!(%error, "a commit failed and the store stopped writing; restart to open it anew");
-        self.stopped = Some(why.clone());
+        self.stop(&why);
         // A failing rollback changes nothing: the store writes no more.
         let _ = self.connection.execute_batch("ROLLBACK");
         for answer in answers {
             answer(Err(Error::Unknown(why.clone())));
         }
+    }
+
+    fn stop(&self, why: &str) {
+        // The first reason is the one to look at.
+        let _ = self.shared.stopped.set(why.to_owned());
     }
 
     /// What was kept in memory about a batch that is gone.
@@ -224,7 +226,7 @@ impl WriterThread {
                 self.state = state;
                 *self.shared.queues() = queues;
             }
-            Err(error) => self.stopped = Some(error.to_string()),
+            Err(error) => self.stop(&error.to_string()),
         }
     }
 
@@ -233,7 +235,7 @@ impl WriterThread {
     fn keep_log_short(&mut self) {
         if self.checkpointer.has_ended() {
             self.checkpoint();
-        } else if self.stopped.is_none() && self.log_is_long() {
+        } else if self.shared.stopped.get().is_none() && self.log_is_long() {
             self.checkpointer.begin();
         }
     }
@@ -246,7 +248,7 @@ impl WriterThread {
 
     /// Moves what is in the log into the database.
     fn checkpoint(&mut self) {
-        if self.stopped.is_none() && self.commits_since_checkpoint > 0 {
+        if self.shared.stopped.get().is_none() && self.commits_since_checkpoint > 0 {
             self.commits_since_checkpoint = 0;
             self.rows_at_checkpoint = self.connection.total_changes();
             checkpoint(&self.connection);

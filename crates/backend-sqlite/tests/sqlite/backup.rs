@@ -67,13 +67,17 @@ async fn a_copy_never_replaces_a_file() {
     let store = SqliteBackend::open(&Options::new(&path)).unwrap();
     let taken = directory.path().join("taken.db");
     fs::write(&taken, "precious").unwrap();
-    for to in [&taken, &path] {
+    // Opened, the copy would take in what an earlier store has left in its log.
+    let (free, log) = (directory.path().join("free.db"), directory.path().join("free.db-wal"));
+    fs::write(&log, "of another store").unwrap();
+    for (to, there) in [(&taken, &taken), (&path, &path), (&free, &log)] {
         let OpenError { path, problem } = store.backup(to).unwrap_err();
         match problem {
-            Problem::File(source) => assert_eq!((&path, source.kind()), (to, ErrorKind::AlreadyExists)),
+            Problem::File(source) => assert_eq!((&path, source.kind()), (there, ErrorKind::AlreadyExists)),
             other => panic!("the file is there, got {other}"),
         }
     }
+    assert!(!free.exists());
     assert_eq!(fs::read(&taken).unwrap(), b"precious");
 }
 
