@@ -24,14 +24,27 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Rewrite the pages that are printed: from the state machine, the tables of operations, codes, duties, metrics and settings
+# Rewrite the pages that are printed: from the state machine, the tables of operations, codes, duties, metrics, limits, settings and verbs
 pages:
     UPDATE_DOCS=1 cargo test -p ff-core --test expected_table --test interface
     UPDATE_DOCS=1 cargo test -p ff-engine --lib pump::page
     UPDATE_DOCS=1 cargo test -p ff-sdk --test sdk -- guide::every surface::the
-    UPDATE_DOCS=1 cargo test -p ff-server --test openapi
+    UPDATE_DOCS=1 cargo test -p ff-server --test reference
+    UPDATE_DOCS=1 cargo test -p ff-server --test http errors
     UPDATE_DOCS=1 cargo test -p ff-server --test metrics page
-    UPDATE_DOCS=1 cargo test -p ff-cli --bin ff config::
+    UPDATE_DOCS=1 cargo test -p ff-cli --bin ff -- config:: page
+
+# The documentation as a book that can be searched, in target/book; installs mdBook into target/tools when there is none
+book:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    PATH="$PWD/target/tools/bin:$PATH"
+    command -v mdbook || cargo install mdbook --locked --root target/tools
+    rm -rf target/book
+    mdbook build
+    # Links of the pages lead there.
+    cp -r examples target/book/
+    echo '<meta http-equiv="refresh" content="0; url=docs/">' >target/book/index.html
 
 # The conformance suite on every backend
 conformance:
@@ -41,6 +54,7 @@ conformance:
 full: test
     scripts/check-openapi 900
     cargo clippy -p ff-cli --all-features --locked -- -D warnings
+    FF_TEST_PAGES_FULL=1 cargo test -p ff-cli --test pages readme
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 FF_TEST_FAULTS_FULL=1 cargo test -p ff-engine --test engine --test faults cluster
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=20 cargo test -p ff-cli --test serve killed -- --nocapture
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=50 cargo test -p ff-cli --test serve paid_once -- --nocapture

@@ -7,6 +7,7 @@
 pub mod caller;
 pub mod capability;
 pub mod command;
+pub mod date;
 pub mod digest;
 pub mod error;
 pub mod fabric;

@@ -53,7 +53,9 @@ static ERRORS: LazyLock<String> = LazyLock::new(|| {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <title>FlowFabric: errors</title><link rel=\"stylesheet\" href=\"/docs/page.css\"></head><body><main>\
          <p><a href=\"/docs\">The interface</a></p><h1>Errors</h1>\
-         <p>A request that was refused changed nothing. What is retryable may succeed when it is sent again later.</p>\n",
+         <p>A request that was refused changed nothing. What is retryable may succeed when it is sent again later. Examples \
+         leave out what every answer has: <code>type</code>, <code>title</code>, <code>status</code>, <code>retryable</code>, \
+         <code>request_id</code> and <code>help</code>.</p>\n",
     );
     for code in Code::ALL {
         let Help { cause, remedy } = code.help();
@@ -61,7 +63,11 @@ static ERRORS: LazyLock<String> = LazyLock::new(|| {
         let (cause, remedy, status) = (html(cause), html(remedy), code.status());
         let (before, asked) = example(*code);
         let asked = asked.replace('&', "&amp;").replace('<', "&lt;");
-        let asked = if asked.is_empty() { asked } else { format!("<pre>{asked}</pre>") };
+        let asked = if asked.is_empty() {
+            asked
+        } else {
+            format!("<pre>{asked}</pre>")
+        };
         // Writing to a string does not fail.
         let _ = writeln!(
             page,
@@ -75,7 +81,9 @@ static ERRORS: LazyLock<String> = LazyLock::new(|| {
 
 /// What comes before a request that is refused with this code, and the request with its answer.
 fn example(code: Code) -> (&'static str, &'static str) {
-    let after = EXAMPLES.split_once(&format!("\n## {code}\n")).map_or("", |(_, after)| after);
+    let after = EXAMPLES
+        .split_once(&format!("\n## {code}\n"))
+        .map_or("", |(_, after)| after);
     let own = after.split("\n## ").next().unwrap_or_default();
     let (before, asked) = own.split_once("```http\n").unwrap_or((own, ""));
     (before.trim(), asked.trim_end().trim_end_matches("```"))
@@ -105,7 +113,10 @@ mod tests {
         for code in Code::ALL {
             let (before, asked) = example(*code);
             assert!(!before.is_empty() || asked.contains("HTTP "), "{code}");
-            assert!(asked.is_empty() || asked.contains(&format!("\"code\": \"{code}\"")), "{code}: {asked}");
+            assert!(
+                asked.is_empty() || asked.contains(&format!("\"code\": \"{code}\"")),
+                "{code}: {asked}"
+            );
         }
         assert!(ERRORS.contains("<pre>POST /v1/executions\n"), "{}", *ERRORS);
     }

@@ -68,6 +68,7 @@ use crate::closing::Closing;
 use crate::limits::Limits;
 use crate::metrics::HttpCounts;
 use crate::problem::Answer;
+use crate::virtual_time::Tested;
 
 pub use callers::refuse_open_address;
 pub use extras::{EXTRAS, Extra};
@@ -89,8 +90,8 @@ pub struct Server {
     /// Whether a key was ever seen: what is believed while the store cannot be asked.
     pub(crate) had_keys: Arc<AtomicBool>,
     pub(crate) closing: Closing,
-    /// The clock, where tests move it.
-    pub(crate) time: Option<VirtualTime>,
+    /// What tests do to it, where they move the clock.
+    pub(crate) tested: Option<Tested>,
 }
 
 impl Server {
@@ -103,7 +104,7 @@ impl Server {
             settings: Arc::new(settings),
             had_keys: Arc::default(),
             closing: Closing::default(),
-            time: None,
+            tested: None,
         }
     }
 
@@ -113,7 +114,7 @@ impl Server {
         time.keep_pumping();
         let server = Self::new(time.engine().clone(), settings);
         Self {
-            time: Some(time),
+            tested: Some(Tested::new(time)),
             ..server
         }
     }
@@ -121,7 +122,7 @@ impl Server {
     /// Every route.
     pub fn router(&self) -> Router {
         Router::new()
-            .nest(BASE_PATH, routes::routes(self.time.is_some()))
+            .nest(BASE_PATH, routes::routes(self.tested.is_some()))
             .merge(docs::routes())
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(ready))

@@ -129,7 +129,10 @@ impl Asked {
 
     /// The interface as whoever asks may use it.
     pub(crate) fn fabric(&self) -> Arc<dyn Fabric> {
-        Arc::new(self.engine())
+        match &self.server.tested {
+            Some(tested) => tested.fabric(self.engine()),
+            None => Arc::new(self.engine()),
+        }
     }
 
     /// The engine as whoever asks may use it.

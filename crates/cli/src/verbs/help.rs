@@ -33,9 +33,10 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
 /// Lines are no wider: that is the narrowest terminal there usually is.
 const WIDTH: usize = 80;
 const TEMPLATE: &str =
-    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}\n\n{after-help}";
+    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 const START: &str = "\
-Verbs ask the server at http://127.0.0.1:7117, where `ff dev` listens; --url or FF_URL names another one.
+Verbs ask the server at http://127.0.0.1:7117, where `ff dev` listens.
+--url or FF_URL names another one.
 Where an execution is asked for, its id, its name or the last eight digits of its id will do.";
 
 /// The command with its verbs in groups.

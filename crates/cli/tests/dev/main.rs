@@ -4,6 +4,8 @@
 
 mod conformance;
 mod demo;
+mod example_folders;
+mod examples;
 mod exec;
 mod init;
 mod ports;
@@ -26,14 +28,14 @@ fn ff(folder: &Path) -> Command {
     command
 }
 
-/// An example of this package, which is built with its tests.
+/// An example of this workspace. Those of this package are built with its tests.
 fn example(name: &str) -> PathBuf {
     let built = Path::new(env!("CARGO_BIN_EXE_ff"))
         .with_file_name("examples")
         .join(name);
     assert!(
         built.is_file(),
-        "{} is missing: cargo build -p ff-cli --example {name}",
+        "{} is missing: cargo build --workspace --examples",
         built.display()
     );
     built

@@ -50,33 +50,9 @@ impl VirtualTime {
         Ok(())
     }
 
-    /// A worker process is gone without a word: its leases are over now, because they would never be while time stands still.
-    /// How many it had.
-    pub async fn lose_worker(&self, instance: &WorkerInstanceId) -> Result<usize> {
-        let (mut lost, mut quiet_looks) = (0, 0);
-        // A call of it may still be parked here, as long as nobody has noticed that its connection is closed: what that is
-        // handed goes the same way.
-        while quiet_looks < QUIET_LOOKS {
-            let revoked = self.revoke_leases_of(instance).await?;
-            lost += revoked;
-            quiet_looks = if revoked == 0 { quiet_looks + 1 } else { 0 };
-            tokio::time::sleep(LOOK_AGAIN).await;
-        }
-        let registered = self.workers().await?;
-        for worker in registered.into_iter().filter(|worker| worker.instance == *instance) {
-            let gone = NamedInstance {
-                namespace: worker.namespace,
-                process: Heartbeat {
-                    instance: worker.instance,
-                    incarnation: worker.incarnation,
-                },
-            };
-            self.engine.deregister_worker(gone).await?;
-        }
-        Ok(lost)
-    }
-
-    async fn revoke_leases_of(&self, instance: &WorkerInstanceId) -> Result<usize> {
+    /// A worker process has crashed, and goes on or is started again: its leases are over now, because they would never be while
+    /// time stands still. How many it had.
+    pub async fn crash_worker(&self, instance: &WorkerInstanceId) -> Result<usize> {
         let of_instance = ListExecutions {
             state: vec![PublicState::Active],
             worker: Some(WorkerId::parse(instance.as_str())?),
@@ -97,6 +73,31 @@ impl VirtualTime {
             }
         }
         Ok(held.len())
+    }
+
+    /// A worker process is gone without a word: its leases are over now, and it is registered no longer. How many it had.
+    pub async fn lose_worker(&self, instance: &WorkerInstanceId) -> Result<usize> {
+        let (mut lost, mut quiet_looks) = (0, 0);
+        // A call of it may still be parked here, as long as nobody has noticed that its connection is closed: what that is
+        // handed goes the same way.
+        while quiet_looks < QUIET_LOOKS {
+            let revoked = self.crash_worker(instance).await?;
+            lost += revoked;
+            quiet_looks = if revoked == 0 { quiet_looks + 1 } else { 0 };
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        let registered = self.workers().await?;
+        for worker in registered.into_iter().filter(|worker| worker.instance == *instance) {
+            let gone = NamedInstance {
+                namespace: worker.namespace,
+                process: Heartbeat {
+                    instance: worker.instance,
+                    incarnation: worker.incarnation,
+                },
+            };
+            self.engine.deregister_worker(gone).await?;
+        }
+        Ok(lost)
     }
 
     async fn workers(&self) -> Result<Vec<Worker>> {

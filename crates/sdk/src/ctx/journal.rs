@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff_core::command::steps::StepView;
+use ff_core::date;
 use ff_core::name::StepKey;
 use ff_core::record::{StepKind, StepState};
 
-use super::date::date;
 use crate::task_error::TaskError;
 
 /// What was recorded before this run of a handler, by key.
@@ -66,7 +66,7 @@ impl Journal {
 /// What is told where a record is not what the code makes of it now.
 pub(crate) fn differs(step: &StepView, how: &str) -> TaskError {
     let (key, kind, attempt) = (&step.key, word(step.kind), step.attempt_index);
-    let day = date(step.recorded_at);
+    let day = date::write(step.recorded_at);
     TaskError::permanent(format!(
         "step {key} was recorded as {kind} on {day} by attempt {attempt}, and {how}; rename the step or replay with steps=none"
     ))

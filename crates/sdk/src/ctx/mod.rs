@@ -4,7 +4,6 @@ mod approval;
 mod awaited;
 mod budget;
 mod callback;
-mod date;
 mod detached;
 mod digest;
 mod frames;

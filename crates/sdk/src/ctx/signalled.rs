@@ -82,7 +82,7 @@ impl Ctx {
         json::read(&payload).map_err(|problem| {
             let (by, at) = (
                 &came.signal.signal.source_identity,
-                super::date::date(came.signal.signal.accepted_at),
+                ff_core::date::write(came.signal.signal.accepted_at),
             );
             let told = format!("the signal {name} that {by} sent to {key} on {at} {problem}");
             TaskError::permanent(told)

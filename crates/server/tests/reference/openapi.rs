@@ -14,7 +14,7 @@ fn the_committed_document_is_the_one_that_is_made() {
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         written == made,
-        "openapi.json is out of date: UPDATE_DOCS=1 cargo test -p ff-server --test openapi"
+        "openapi.json is out of date: UPDATE_DOCS=1 cargo test -p ff-server --test reference"
     );
 }
 
