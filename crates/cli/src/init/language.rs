@@ -78,11 +78,11 @@ fn python_worker(page: &str) -> String {
     let (_, block) = page.split_once("```python\n").unwrap_or_default();
     let (code, _) = block.split_once("\n```").unwrap_or_default();
     let (before, rest) = code.split_once("def write(task):").unwrap_or_default();
-    let (_, after) = rest.split_once("\nsignal.signal(").unwrap_or_default();
+    let (_, after) = rest.split_once("\nfor number in (signal.").unwrap_or_default();
     format!(
         "\"\"\"A worker: it takes tasks, keeps their leases and records their steps. The tasks themselves are in tasks.py.\n\n\
          docs/how-to/worker-in-any-language.md of FlowFabric explains every line.\n\"\"\"\n\n\
-         {before}from tasks import HANDLERS\n\nsignal.signal({after}\n"
+         {before}from tasks import HANDLERS\n\nfor number in (signal.{after}\n"
     )
 }
 
@@ -96,7 +96,7 @@ mod tests {
         for part in [
             "class Task:",
             "from tasks import HANDLERS",
-            "signal.signal(",
+            "signal.signal(number",
             "call(\"DELETE\"",
         ] {
             assert!(worker.contains(part), "{part} is missing in {worker}");
