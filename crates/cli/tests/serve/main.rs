@@ -18,6 +18,7 @@ mod many;
 mod often;
 mod once_more;
 mod paid_once;
+mod restored;
 mod running;
 mod served;
 mod two_servers;

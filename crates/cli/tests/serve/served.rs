@@ -50,6 +50,11 @@ impl Place {
         }
     }
 
+    /// From now on servers are started on this store.
+    pub(crate) fn keep_in(&mut self, store: Store) {
+        self.store = store;
+    }
+
     /// Where a server is reached, as soon as one is started.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port.number())

@@ -7,7 +7,7 @@ use ff_core::id::{BudgetId, SignalId};
 use ff_core::state::PublicState;
 
 use super::found::Found;
-use super::ledger::{Ending, Run};
+use super::told::{Ended, Ending, Run};
 use super::verdict::Tally;
 
 /// The reckoning about one execution.
@@ -40,6 +40,7 @@ impl<'a> Account<'a> {
     pub(crate) fn settle(&mut self, budget_id: BudgetId) {
         self.one_lease_at_a_time();
         self.one_end();
+        self.steps();
         (0..self.found.view.attempt_count).for_each(|index| self.frames_of(index));
         self.usage(budget_id);
         self.each_signal_once();
@@ -60,10 +61,7 @@ impl<'a> Account<'a> {
 
     /// Every execution was completed by one of its runs, whose result is the one that is kept.
     fn one_end(&mut self) {
-        let completed = |run: &'a Run| match &run.end {
-            Some((Ending::Complete(result), Ok(()))) => Some((run.lease_epoch, result)),
-            _ => None,
-        };
+        let completed = |run: &'a Run| Some((run.lease_epoch, run.completion()?));
         let completions: Vec<_> = self.runs.iter().filter_map(completed).collect();
         let (state, result) = (self.found.view.state.public_state, self.found.result.as_ref());
         let stands = matches!(completions[..], [(epoch, told)]
@@ -72,6 +70,35 @@ impl<'a> Account<'a> {
             self.breaks(format_args!(
                 "it is {state:?} with {result:?}, and {completions:?} were acknowledged"
             ));
+        }
+    }
+
+    /// What was acknowledged is there, what was refused may be; the steps of one call are there together or not at all.
+    fn steps(&mut self) {
+        let stored: BTreeSet<u64> = self.found.steps.iter().copied().collect();
+        if stored.len() < self.found.steps.len() {
+            self.breaks(format_args!("steps stand twice: {:?}", self.found.steps));
+        }
+        let mut said = BTreeSet::new();
+        for recorded in self.runs.iter().flat_map(|run| &run.steps) {
+            let there = recorded
+                .numbers
+                .iter()
+                .filter(|number| stored.contains(*number))
+                .count();
+            let (all, none) = (there == recorded.numbers.len(), there == 0);
+            match recorded.told {
+                Ok(()) if all => self.tally.steps += there,
+                Err(_) if none => self.tally.steps_refused += recorded.numbers.len(),
+                Err(_) if all => self.tally.steps_refused_and_there += there,
+                told => self.breaks(format_args!(
+                    "{there} of the steps {recorded:?} are there, told {told:?}"
+                )),
+            }
+            said.extend(&recorded.numbers);
+        }
+        if let Some(number) = stored.difference(&said).next() {
+            self.breaks(format_args!("nobody recorded step {number}"));
         }
     }
 
@@ -137,10 +164,9 @@ impl<'a> Account<'a> {
     }
 
     fn retries(&mut self) {
-        let failures = |run: &&Run| matches!(run.end, Some((Ending::Fail, _)));
-        let said = self.runs.iter().filter(failures);
-        let (acknowledged, refused): (Vec<&Run>, Vec<&Run>) =
-            said.partition(|run| matches!(run.end, Some((_, Ok(())))));
+        let ends = self.runs.iter().filter_map(|run| run.end.as_ref());
+        let failures = ends.filter(|end| end.how == Ending::Fail);
+        let (acknowledged, refused): (Vec<&Ended>, Vec<&Ended>) = failures.partition(|end| end.told.is_ok());
         let retries = self.found.view.counts.retries as usize;
         if !(acknowledged.len()..=acknowledged.len() + refused.len()).contains(&retries) {
             self.breaks(format_args!("it was retried {retries} times"));

@@ -1,9 +1,10 @@
 //! What the server says about one execution in the end.
 
+use ff_core::command::steps::{ReadSteps, StepView};
 use ff_core::command::stream::{AttemptRef, ReadStream};
 use ff_core::fabric::{On, Result};
 use ff_core::frame::{FrameBound, FrameId};
-use ff_core::id::{BudgetId, SignalId};
+use ff_core::id::{BudgetId, ExecutionId, SignalId};
 use ff_core::limits::PAGE_MAX;
 use ff_core::name::Dimension;
 use ff_core::record::Attempt;
@@ -21,6 +22,8 @@ pub(crate) struct Found {
     /// Its frames by attempt: the id, and the number that is the payload.
     pub(crate) frames: Vec<Vec<(FrameId, u64)>>,
     pub(crate) signals: Vec<SignalId>,
+    /// Its steps, by the number each has for a name and left.
+    pub(crate) steps: Vec<u64>,
     attempts: Vec<Attempt>,
 }
 
@@ -52,6 +55,7 @@ impl Found {
             view,
             result,
             frames,
+            steps: read_steps(client, id).await?,
             signals: signals.items.iter().map(|view| view.signal.id).collect(),
             attempts: client.list_attempts(On::new(id, whole_page())).await?.items,
         })
@@ -63,6 +67,26 @@ impl Found {
         let reported = self.attempts.iter().filter_map(|attempt| attempt.usage.get(&budget_id));
         reported.filter_map(|usage| usage.get(&units)).sum()
     }
+}
+
+async fn read_steps(client: &Remote, id: ExecutionId) -> Result<Vec<u64>> {
+    let everything = ReadSteps {
+        from_seq: None,
+        limit: Some(PAGE_MAX),
+        outputs: true,
+    };
+    let page = client.read_steps(On::new(id, everything)).await?;
+    let number = |step: &StepView| {
+        let left = step.output.as_ref().map(|output| output.bytes.as_ref());
+        assert_eq!(
+            left,
+            Some(step.key.as_str().as_bytes()),
+            "{id}: what step {} left",
+            step.key
+        );
+        step.key.as_str().parse().unwrap()
+    };
+    Ok(page.items.iter().map(number).collect())
 }
 
 async fn read_frames(client: &Remote, attempt: AttemptRef) -> Result<Vec<(FrameId, u64)>> {

@@ -7,6 +7,7 @@ use std::vec::IntoIter;
 use ff_core::command::budget::Reported;
 use ff_core::command::claim::{Finish, FinishedOutcome, RenewedLease, Task};
 use ff_core::command::lease::{Complete, Completed, Fail, LetGo, Release, Renew, ReportUsage};
+use ff_core::command::steps::{RecordSteps, RecordedSteps, StepReport, StepStatus};
 use ff_core::command::stream::{AppendFrame, AppendedFrame};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::SuspendedTask;
@@ -14,13 +15,15 @@ use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::frame::FrameMode;
 use ff_core::id::ExecutionId;
-use ff_core::name::{Category, Dimension, FrameType, RequestId, WaitpointKey};
+use ff_core::name::{Category, Dimension, FrameType, RequestId, StepKey, WaitpointKey};
 use ff_core::payload::Payload;
 use ff_core::record::{Fence, Matcher, ReasonCode, ResumeCondition};
 use serde_json::json;
 
-use super::ledger::{Ending, Ledger, Line, Run, Spent};
+use super::ledger::Ledger;
+use super::signaller::Waiting;
 use super::submitter::{ASKS, FAILS_ONCE};
+use super::told::{Ended, Ending, Line, Recorded, Run, Spent, When};
 use super::worker::{LEASE_TTL, Worker};
 use crate::luck::Luck;
 
@@ -36,6 +39,8 @@ pub(crate) struct Held {
     /// Its worker was told that somebody else has it.
     pub(crate) is_lost: bool,
     pub(crate) renew: bool,
+    /// Steps by their numbers, those of one call together.
+    steps: Vec<Vec<u64>>,
     frames: Vec<u64>,
     /// Reports by number, with their amounts.
     usage: Vec<(u64, u64)>,
@@ -45,6 +50,7 @@ pub(crate) struct Held {
 /// The answers of an exchange, in the order of what was said.
 pub(crate) struct Answers {
     pub(crate) renewed: IntoIter<RenewedLease>,
+    pub(crate) steps: IntoIter<Result<RecordedSteps>>,
     pub(crate) frames: IntoIter<Result<AppendedFrame>>,
     pub(crate) usage: IntoIter<Result<Reported>>,
     pub(crate) results: IntoIter<Result<FinishedOutcome>>,
@@ -55,19 +61,15 @@ impl Held {
         let resumed = task.resumed.iter().flat_map(|resumed| &resumed.signals);
         Self {
             run: Run {
-                id: task.execution_id,
-                attempt_index: task.attempt_index,
-                lease_epoch: task.fence.lease_epoch,
                 signals: resumed.map(|view| view.signal.id).collect(),
-                frames: Vec::new(),
-                usage: Vec::new(),
-                end: None,
+                ..Run::of(&task, asked_at)
             },
             task,
             // It was leased after it was asked for.
             believed_until: asked_at + LEASE_TTL,
             is_lost: false,
             renew: false,
+            steps: Vec::new(),
             frames: Vec::new(),
             usage: Vec::new(),
             ending: None,
@@ -76,21 +78,29 @@ impl Held {
 
     /// There is nothing left to say.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_lost || (self.run.end.is_some() && self.frames.is_empty() && self.usage.is_empty())
+        self.is_lost
+            || (self.run.end.is_some() && self.steps.is_empty() && self.frames.is_empty() && self.usage.is_empty())
     }
 
-    /// What is noted of it; nobody knows what became of a report that could not be repeated.
+    /// What is noted of it; nobody knows what became of steps and reports that could not be repeated.
     pub(crate) fn into_run(mut self) -> Run {
-        let unknown = self.usage.into_iter().map(|(_, amount)| Spent {
-            amount,
-            told: Err(Code::Unavailable),
-        });
-        self.run.usage.extend(unknown);
+        let (told, when) = (Err(Code::Unavailable), When::since(self.run.taken.asked));
+        let steps = self.steps.into_iter();
+        self.run
+            .steps
+            .extend(steps.map(|numbers| Recorded { numbers, told, when }));
+        let usage = self.usage.into_iter();
+        self.run
+            .usage
+            .extend(usage.map(|(_, amount)| Spent { amount, told, when }));
         self.run
     }
 
-    /// Puts something out, and spends something.
+    /// Records steps, puts something out, and spends something.
     pub(crate) fn say_something(&mut self, ledger: &Ledger, luck: &mut Luck) {
+        if luck.below(2) == 0 {
+            self.steps.push((0..=luck.below(3)).map(|_| ledger.number()).collect());
+        }
         self.frames.extend((0..luck.below(3)).map(|_| ledger.number()));
         if luck.below(2) == 0 {
             self.usage.push((ledger.number(), luck.within(1..10)));
@@ -130,6 +140,11 @@ impl Held {
             correlation_id: None,
             request_id: Some(request_id(number)),
         }
+    }
+
+    pub(crate) fn steps_to_send(&self) -> impl Iterator<Item = On<ExecutionId, RecordSteps>> {
+        let calls = self.steps.iter();
+        calls.map(|numbers| On::new(self.run.id, record_steps(self.task.fence, numbers)))
     }
 
     pub(crate) fn frames_to_send(&self) -> impl Iterator<Item = On<ExecutionId, AppendFrame>> {
@@ -178,6 +193,23 @@ impl Held {
                 Err(refusal) => drop(worker.lost(self, "a renewal", &refusal)),
             }
         }
+        for numbers in take(&mut self.steps) {
+            let told = match answers.steps.next().unwrap() {
+                Ok(recorded) => {
+                    if recorded.steps.iter().any(|step| step.status == StepStatus::Already) {
+                        worker.ledger.note_repeated();
+                    }
+                    Ok(())
+                }
+                Err(refusal) if refusal.code.retryable() => {
+                    self.steps.push(numbers);
+                    continue;
+                }
+                Err(refusal) => Err(worker.refused(self, "steps", &refusal)),
+            };
+            let when = When::since(asked_at);
+            self.run.steps.push(Recorded { numbers, told, when });
+        }
         // A repetition of a call that was answered to nobody finds the lease ended by itself. Said again later, a frame would
         // stand behind those that were said after it.
         for number in take(&mut self.frames) {
@@ -186,7 +218,8 @@ impl Held {
                 Err(refusal) if refusal.code.retryable() => Err(refusal.code),
                 Err(refusal) => Err(worker.refused(self, "a frame", &refusal)),
             };
-            self.run.frames.push(Line { number, told });
+            let when = When::since(asked_at);
+            self.run.frames.push(Line { number, told, when });
         }
         for (number, amount) in take(&mut self.usage) {
             let told = match answers.usage.next().unwrap() {
@@ -202,36 +235,39 @@ impl Held {
                 }
                 Err(refusal) => Err(worker.refused(self, "usage", &refusal)),
             };
-            self.run.usage.push(Spent { amount, told });
+            let when = When::since(asked_at);
+            self.run.usage.push(Spent { amount, told, when });
         }
         if let Some(ending) = self.ending.take() {
-            self.hear_of_end(worker, ending, answers.results.next().unwrap());
+            self.hear_of_end(worker, ending, answers.results.next().unwrap(), asked_at);
         }
     }
 
-    fn hear_of_end(&mut self, worker: &Worker, ending: Ending, answer: Result<FinishedOutcome>) {
+    fn hear_of_end(&mut self, worker: &Worker, how: Ending, answer: Result<FinishedOutcome>, asked_at: Instant) {
         let told = match answer {
             Ok(outcome) => {
-                self.hand_on(worker, outcome);
+                self.hand_on(worker, outcome, asked_at);
                 Ok(())
             }
             Err(refusal) if refusal.code.retryable() => {
-                self.ending = Some(ending);
+                self.ending = Some(how);
                 return;
             }
             // Done by a call that was answered to nobody, these let others take the task.
-            Err(refusal) if matches!(ending, Ending::Fail | Ending::Release) => {
+            Err(refusal) if matches!(how, Ending::Fail | Ending::Release) => {
                 Err(worker.refused(self, "an end", &refusal))
             }
             Err(refusal) => Err(worker.lost(self, "an end", &refusal)),
         };
-        self.run.end = Some((ending, told));
+        let when = When::since(asked_at);
+        self.run.end = Some(Ended { how, told, when });
     }
 
-    fn hand_on(&self, worker: &Worker, outcome: FinishedOutcome) {
+    fn hand_on(&self, worker: &Worker, outcome: FinishedOutcome, asked: Instant) {
         match outcome {
             FinishedOutcome::Suspended(SuspendedTask::Suspended { mut waitpoints, .. }) => {
-                worker.suspended((self.run.id, waitpoints.remove(0)));
+                let (id, waitpoint) = (self.run.id, waitpoints.remove(0));
+                worker.suspended(Waiting { id, waitpoint, asked });
             }
             FinishedOutcome::Suspended(other) => worker.ledger.note_oddity("a suspension", format_args!("{other:?}")),
             FinishedOutcome::Completed(Completed::Already) | FinishedOutcome::Released(LetGo::Already) => {
@@ -239,6 +275,19 @@ impl Held {
             }
             _ => {}
         }
+    }
+}
+
+/// Records steps, each of which leaves its name.
+pub(crate) fn record_steps(fence: Fence, numbers: &[u64]) -> RecordSteps {
+    let step = |number: &u64| {
+        let key = StepKey::parse(number.to_string()).unwrap();
+        StepReport::done(key, Some(Payload::binary(number.to_string())))
+    };
+    RecordSteps {
+        fence: Some(fence),
+        steps: numbers.iter().map(step).collect(),
+        progress: None,
     }
 }
 

@@ -1,49 +1,13 @@
-//! What the clients were told.
+//! Where clients note what they were told.
 
-use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
-use ff_core::error::Code;
-use ff_core::frame::FrameId;
-use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId, SignalId};
+use ff_core::id::{BudgetId, ExecutionId, QuotaPolicyId};
 
-/// A task in the hands of a worker: everything it said under one lease, and what it was told.
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    pub(crate) id: ExecutionId,
-    pub(crate) attempt_index: u32,
-    pub(crate) lease_epoch: u64,
-    /// The signals it was handed, when it goes on after a suspension.
-    pub(crate) signals: Vec<SignalId>,
-    pub(crate) frames: Vec<Line>,
-    pub(crate) usage: Vec<Spent>,
-    pub(crate) end: Option<(Ending, Result<(), Code>)>,
-}
-
-/// A frame, which has its number for a payload. Numbers rise.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    pub(crate) number: u64,
-    pub(crate) told: Result<FrameId, Code>,
-}
-
-/// A report to the budget.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Spent {
-    pub(crate) amount: u64,
-    pub(crate) told: Result<(), Code>,
-}
-
-/// How a worker wants to be rid of a task.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Ending {
-    Complete(serde_json::Value),
-    Fail,
-    Suspend,
-    Release,
-}
+use super::told::{Run, Sent, Submitted, Told, When};
 
 /// Everything that was answered.
 pub(crate) struct Ledger {
@@ -51,11 +15,11 @@ pub(crate) struct Ledger {
     pub(crate) budget_id: BudgetId,
     /// What all leases count against, if anything.
     pub(crate) quota_policy_id: Option<QuotaPolicyId>,
-    submitted: Mutex<Vec<ExecutionId>>,
-    runs: Mutex<Vec<Run>>,
-    signals: Mutex<HashMap<ExecutionId, Vec<SignalId>>>,
+    told: Mutex<Told>,
     /// Answers nobody should get.
     oddities: Mutex<Vec<String>>,
+    /// When the server was gone whose store was replaced by an older copy.
+    restored: OnceLock<Instant>,
     completed: AtomicU64,
     answers: AtomicU64,
     /// Answers to what had been done before: nobody heard of it then.
@@ -70,10 +34,9 @@ impl Ledger {
         Self {
             budget_id,
             quota_policy_id: None,
-            submitted: Mutex::default(),
-            runs: Mutex::default(),
-            signals: Mutex::default(),
+            told: Mutex::default(),
             oddities: Mutex::default(),
+            restored: OnceLock::new(),
             completed: AtomicU64::new(0),
             answers: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
@@ -104,20 +67,20 @@ impl Ledger {
         self.repeated.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_submitted(&self, id: ExecutionId) {
-        locked(&self.submitted).push(id);
+    pub(crate) fn note_submitted(&self, id: ExecutionId, when: When) {
+        locked(&self.told).submitted.push(Submitted { id, when });
         self.note_answer();
     }
 
     pub(crate) fn note_run(&self, run: Run) {
-        if matches!(run.end, Some((Ending::Complete(_), Ok(())))) {
+        if run.completion().is_some() {
             self.completed.fetch_add(1, Ordering::Relaxed);
         }
-        locked(&self.runs).push(run);
+        locked(&self.told).runs.push(run);
     }
 
-    pub(crate) fn note_signal(&self, id: ExecutionId, signal_id: SignalId) {
-        locked(&self.signals).entry(id).or_default().push(signal_id);
+    pub(crate) fn note_signal(&self, sent: Sent) {
+        locked(&self.told).signals.push(sent);
         self.note_answer();
     }
 
@@ -125,26 +88,28 @@ impl Ledger {
         locked(&self.oddities).push(format!("{what}: {about}"));
     }
 
+    /// From here on an older copy of the store answers. Nobody knows how much of it is open.
+    pub(crate) fn note_restored(&self) {
+        let submitted = locked(&self.told).submitted.len() as u64;
+        self.completed.store(submitted, Ordering::Relaxed);
+        let before = self.restored.set(Instant::now());
+        assert!(before.is_ok(), "it was restored before");
+    }
+
+    /// Whether the store may have forgotten what was asked for at that moment.
+    pub(crate) fn may_be_forgotten(&self, asked: Instant) -> bool {
+        self.restored.get().is_some_and(|restored| asked < *restored)
+    }
+
     /// How many executions wait or run, about.
     pub(crate) fn open(&self) -> u64 {
-        let submitted = locked(&self.submitted).len() as u64;
+        let submitted = locked(&self.told).submitted.len() as u64;
         submitted.saturating_sub(self.completed.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn submitted(&self) -> Vec<ExecutionId> {
-        locked(&self.submitted).clone()
-    }
-
-    pub(crate) fn runs(&self) -> HashMap<ExecutionId, Vec<Run>> {
-        let mut by_execution: HashMap<ExecutionId, Vec<Run>> = HashMap::new();
-        for run in locked(&self.runs).iter() {
-            by_execution.entry(run.id).or_default().push(run.clone());
-        }
-        by_execution
-    }
-
-    pub(crate) fn signals(&self) -> HashMap<ExecutionId, Vec<SignalId>> {
-        locked(&self.signals).clone()
+    /// Everything so far.
+    pub(crate) fn told(&self) -> Told {
+        locked(&self.told).clone()
     }
 
     pub(crate) fn oddities(&self) -> Vec<String> {

@@ -5,13 +5,14 @@
 //! says how often the server is killed.
 
 mod account;
-mod found;
+pub(crate) mod found;
 pub(crate) mod held;
 pub(crate) mod ledger;
 pub(crate) mod load;
-mod scene;
-mod signaller;
+pub(crate) mod scene;
+pub(crate) mod signaller;
 mod submitter;
+pub(crate) mod told;
 pub(crate) mod verdict;
 mod worker;
 
@@ -54,7 +55,8 @@ async fn stop_again_and_again(store: Store) {
     scene.under_load().await;
     let tally = scene.end("told to stop").await;
     assert_eq!(tally.repeated, 0, "whoever had asked was answered");
-    assert_eq!((tally.frames_refused_and_there, tally.spent_though_refused), (0, 0));
+    let refused_and_there = tally.steps_refused_and_there + tally.frames_refused_and_there;
+    assert_eq!((refused_and_there, tally.spent_though_refused), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -10,8 +10,10 @@ use ff_core::record::OnHardLimit;
 use ff_sdk::{Fabric, Remote};
 use tokio::task::block_in_place;
 
+use super::found::Found;
 use super::ledger::Ledger;
 use super::load::Load;
+use super::told::Told;
 use super::verdict::{Tally, Verdict};
 use crate::luck::Luck;
 use crate::running::Running;
@@ -29,11 +31,17 @@ pub(crate) struct Scene {
     // Dropped in this order: nobody writes to a folder that is gone.
     server: Option<Running>,
     load: Load,
-    ledger: Arc<Ledger>,
+    pub(crate) ledger: Arc<Ledger>,
     luck: Luck,
     seed: u64,
-    place: Place,
+    pub(crate) place: Place,
     ended: usize,
+}
+
+/// What must still be so of all that clients were told, and what is wrong with the rest.
+pub(crate) struct Left {
+    pub(crate) told: Told,
+    pub(crate) broken: Vec<String>,
 }
 
 impl Scene {
@@ -98,19 +106,40 @@ impl Scene {
         self.server = Some(self.place.serve());
     }
 
+    /// A client beside those at work.
+    pub(crate) fn client(&self) -> Remote {
+        client(&self.place)
+    }
+
     /// Lets everything end, and compares it with what the clients were told.
     ///
     /// # Panics
     ///
     /// When something that was promised is not so.
-    pub(crate) async fn end(mut self, how: &str) -> Tally {
+    pub(crate) async fn end(self, how: &str) -> Tally {
+        let all = |told, _: &[Found]| Left {
+            told,
+            broken: Vec::new(),
+        };
+        self.end_with(how, all).await
+    }
+
+    /// The same where not all must be so that clients were told.
+    ///
+    /// # Panics
+    ///
+    /// When something that was promised is not so.
+    pub(crate) async fn end_with(mut self, how: &str, left: impl FnOnce(Told, &[Found]) -> Left) -> Tally {
         self.load.stop_submitting().await;
         let since = Instant::now();
         let mut verdict = Verdict::new(client(&self.place), &self.ledger);
         verdict.wait_for_ends().await;
         let drained_in = since.elapsed();
         self.load.stop_working().await;
-        verdict.judge().await;
+        let found = verdict.read().await;
+        let mut left = left(self.ledger.told(), &found);
+        verdict.broken.append(&mut left.broken);
+        verdict.compare(&left.told, &found).await;
         let (ended, seed) = (self.ended, self.seed);
         eprintln!("{how} {ended} times: {:?}, drained in {drained_in:?}", verdict.tally);
         let broken = &verdict.broken;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ff_core::command::submit::{CreateExecution, Created};
 use ff_core::error::Rejection;
@@ -13,6 +13,7 @@ use ff_sdk::{Fabric, Remote};
 use uuid::Uuid;
 
 use super::ledger::Ledger;
+use super::told::When;
 use crate::luck::Luck;
 
 /// What workers do with an execution is its kind.
@@ -32,15 +33,16 @@ pub(crate) async fn submit(client: Remote, ledger: Arc<Ledger>, mut luck: Luck) 
             continue;
         }
         let plain = any_execution(&ledger, &mut luck);
+        let asked = Instant::now();
         match luck.below(4) {
-            0 => note(&ledger, client.create_execution(plain).await),
+            0 => note(&ledger, client.create_execution(plain).await, When::since(asked)),
             1 => {
                 let execution_uuid = Some(Uuid::now_v7());
                 let named = CreateExecution {
                     execution_uuid,
                     ..plain
                 };
-                note(&ledger, client.create_execution(named).await);
+                note(&ledger, client.create_execution(named).await, When::since(asked));
             }
             2 => under_a_key(&client, &ledger, plain).await,
             _ => many(&client, &ledger, &mut luck).await,
@@ -82,7 +84,9 @@ async fn under_a_key(client: &Remote, ledger: &Ledger, plain: CreateExecution) {
         idempotency_key,
         ..plain
     };
+    let asked = Instant::now();
     let first = client.create_execution(command.clone()).await;
+    let told = When::since(asked);
     match (&first, client.create_execution(command).await) {
         (
             Ok(first),
@@ -91,9 +95,13 @@ async fn under_a_key(client: &Remote, ledger: &Ledger, plain: CreateExecution) {
                 content_differs: false,
             }),
         ) if execution_id == first.execution_id() => ledger.note_answer(),
+        // The store does not know the first one any more.
+        (Ok(_), Ok(Created::Created { execution_id })) if ledger.may_be_forgotten(asked) => {
+            ledger.note_submitted(execution_id, When::since(told.told));
+        }
         (_, other) => ledger.note_oddity("a repeated submission", format_args!("{other:?}, first {first:?}")),
     }
-    note(ledger, first);
+    note(ledger, first, told);
 }
 
 async fn many(client: &Remote, ledger: &Ledger, luck: &mut Luck) {
@@ -101,14 +109,19 @@ async fn many(client: &Remote, ledger: &Ledger, luck: &mut Luck) {
         execution_uuid: Some(Uuid::now_v7()),
         ..any_execution(ledger, luck)
     };
-    match client.create_executions((0..BATCH).map(named).collect()).await {
-        Ok(results) => results.into_iter().for_each(|created| note(ledger, created)),
+    let commands = (0..BATCH).map(named).collect();
+    let asked = Instant::now();
+    match client.create_executions(commands).await {
+        Ok(results) => {
+            let when = When::since(asked);
+            results.into_iter().for_each(|created| note(ledger, created, when));
+        }
         Err(refusal) => ledger.note_oddity("a batch", refusal),
     }
 }
 
 /// One that was there before is this very one: nobody else has its name.
-fn note(ledger: &Ledger, created: Result<Created, Rejection>) {
+fn note(ledger: &Ledger, created: Result<Created, Rejection>, when: When) {
     match created {
         Ok(Created::Duplicate {
             execution_id,
@@ -118,7 +131,7 @@ fn note(ledger: &Ledger, created: Result<Created, Rejection>) {
             if matches!(created, Created::Duplicate { .. }) {
                 ledger.note_repeated();
             }
-            ledger.note_submitted(created.execution_id());
+            ledger.note_submitted(created.execution_id(), when);
         }
         Err(refusal) => ledger.note_oddity("a submission", refusal),
     }

@@ -16,6 +16,7 @@ use super::found::Found;
 use super::held::UNITS;
 use super::ledger::Ledger;
 use super::scene::PATIENCE;
+use super::told::Told;
 use crate::listed::all_executions;
 
 /// Executions read at once.
@@ -32,6 +33,10 @@ pub(crate) struct Tally {
     pub(crate) runs: usize,
     pub(crate) retries: usize,
     pub(crate) reclaims: u32,
+    pub(crate) steps: usize,
+    pub(crate) steps_refused: usize,
+    /// As with frames.
+    pub(crate) steps_refused_and_there: usize,
     pub(crate) frames: usize,
     pub(crate) frames_refused: usize,
     /// The answer to the call that appended them was lost, and its repetition came when the lease was over.
@@ -50,6 +55,9 @@ impl AddAssign for Tally {
         self.runs += other.runs;
         self.retries += other.retries;
         self.reclaims += other.reclaims;
+        self.steps += other.steps;
+        self.steps_refused += other.steps_refused;
+        self.steps_refused_and_there += other.steps_refused_and_there;
         self.frames += other.frames;
         self.frames_refused += other.frames_refused;
         self.frames_refused_and_there += other.frames_refused_and_there;
@@ -79,11 +87,11 @@ impl<'a> Verdict<'a> {
         }
     }
 
-    /// Waits until everything that was submitted has ended.
+    /// Waits until everything that is there has ended.
     pub(crate) async fn wait_for_ends(&mut self) {
         let begun = Instant::now();
-        for some in self.ledger.submitted().chunks(READS) {
-            let ends = some.iter().map(|id| self.wait_for_end(*id, begun));
+        for some in all_executions(&self.client).await.chunks(READS) {
+            let ends = some.iter().map(|view| self.wait_for_end(view.execution_id, begun));
             self.broken.extend(join_all(ends).await.into_iter().flatten());
         }
     }
@@ -95,35 +103,46 @@ impl<'a> Verdict<'a> {
                 Ok(state) if state.public_state.is_terminal() => return None,
                 Ok(state) if begun.elapsed() > PATIENCE => return Some(format!("{id} does not end: {state:?}")),
                 Ok(_) => {}
-                Err(refusal) => return Some(format!("{id} was acknowledged: {refusal}")),
+                Err(refusal) => return Some(format!("{id} was listed: {refusal}")),
             }
         }
     }
 
     /// Compares everything.
     pub(crate) async fn judge(&mut self) {
+        let found = self.read().await;
+        self.compare(&self.ledger.told(), &found).await;
+    }
+
+    /// Everything that is there.
+    pub(crate) async fn read(&self) -> Vec<Found> {
+        let mut all = Vec::new();
+        for some in all_executions(&self.client).await.chunks(READS) {
+            let found = some.iter().map(|view| Found::read(&self.client, view.clone()));
+            all.extend(join_all(found).await.into_iter().map(Result::unwrap));
+        }
+        all
+    }
+
+    /// Compares what is there with what was told.
+    pub(crate) async fn compare(&mut self, told: &Told, found: &[Found]) {
         self.broken.extend(self.ledger.oddities());
         self.tally.repeated = self.ledger.repeated();
-        let views = all_executions(&self.client).await;
-        let submitted: BTreeSet<ExecutionId> = self.ledger.submitted().into_iter().collect();
-        let there: BTreeSet<ExecutionId> = views.iter().map(|view| view.execution_id).collect();
+        let submitted: BTreeSet<ExecutionId> = told.submitted.iter().map(|submitted| submitted.id).collect();
+        let there: BTreeSet<ExecutionId> = found.iter().map(|found| found.view.execution_id).collect();
         for id in submitted.symmetric_difference(&there) {
             let is_lost = submitted.contains(id);
             self.broken.push(format!(
                 "{id} is there, or was acknowledged, but not both: lost {is_lost}"
             ));
         }
-        let (runs, signals) = (self.ledger.runs(), self.ledger.signals());
-        for some in views.chunks(READS) {
-            let found = some.iter().map(|view| Found::read(&self.client, view.clone()));
-            for found in join_all(found).await {
-                let found = found.unwrap();
-                let id = found.view.execution_id;
-                let mut account = Account::new(&found, of(&runs, id), of(&signals, id));
-                account.settle(self.ledger.budget_id);
-                self.broken.append(&mut account.broken);
-                self.tally += account.tally;
-            }
+        let (runs, signals) = (told.runs_by_execution(), told.signals_by_execution());
+        for found in found {
+            let id = found.view.execution_id;
+            let mut account = Account::new(found, of(&runs, id), of(&signals, id));
+            account.settle(self.ledger.budget_id);
+            self.broken.append(&mut account.broken);
+            self.tally += account.tally;
         }
         self.judge_budget().await;
     }

@@ -19,8 +19,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use uuid::Uuid;
 
 use super::held::{Answers, Held};
-use super::ledger::{Ledger, Line};
+use super::ledger::Ledger;
 use super::signaller::Waiting;
+use super::told::{Line, When};
 use crate::luck::Luck;
 
 /// How long a lease lasts between renewals.
@@ -98,13 +99,15 @@ impl Worker {
             request_id: None,
             ..held.frame(number)
         };
+        let asked_at = Instant::now();
         let appended = self.client.append_frame(On::new(held.run.id, frame)).await;
         self.ledger.note_answer();
         let told = match appended {
             Ok(appended) => Ok(appended.frame_id),
             Err(refusal) => Err(self.lost(held, "a frame", &refusal)),
         };
-        held.run.frames.push(Line { number, told });
+        let when = When::since(asked_at);
+        held.run.frames.push(Line { number, told, when });
     }
 
     /// Says what there is to say about these tasks, and takes up to `max` others.
@@ -121,6 +124,7 @@ impl Worker {
         self.ledger.note_answer();
         let mut answers = Answers {
             renewed: exchanged.renewed.into_iter(),
+            steps: exchanged.steps.into_iter(),
             frames: exchanged.frames.into_iter(),
             usage: exchanged.usage.into_iter(),
             results: exchanged.results.into_iter(),
@@ -139,6 +143,7 @@ impl Worker {
             incarnation: self.incarnation,
             finished: held.iter().filter_map(Held::finish).collect(),
             renew: held.iter().filter_map(Held::renewal).collect(),
+            steps: held.iter().flat_map(Held::steps_to_send).collect(),
             frames: held.iter().flat_map(Held::frames_to_send).collect(),
             usage: held.iter().flat_map(|held| held.usage_to_send(&self.ledger)).collect(),
             want: Some(Want {
@@ -151,13 +156,13 @@ impl Worker {
             load: WorkerLoad::default(),
             wait: WAIT,
             request_id: None,
-            steps: Vec::new(),
         }
     }
 
     /// It was told that the task is not its own, and there was no reason to believe so.
     pub(super) fn lost(&self, held: &mut Held, what: &str, refusal: &Rejection) -> Code {
-        if Instant::now() < held.believed_until {
+        let may_believe = Instant::now() < held.believed_until && !self.ledger.may_be_forgotten(held.run.taken.asked);
+        if may_believe {
             let what = format!("{what} of the holder of a live lease");
             self.ledger
                 .note_oddity(&what, format_args!("{refusal}, {:?}", held.run));
@@ -168,7 +173,9 @@ impl Worker {
 
     /// Being told that a task is somebody else's is part of the game; anything else is not.
     pub(super) fn refused(&self, held: &Held, what: &str, refusal: &Rejection) -> Code {
-        if !is_fenced(refusal.code) {
+        let is_forgotten =
+            refusal.code == Code::ExecutionNotFound && self.ledger.may_be_forgotten(held.run.taken.asked);
+        if !is_fenced(refusal.code) && !is_forgotten {
             self.ledger.note_oddity(what, format_args!("{refusal}, {:?}", held.run));
         }
         refusal.code

@@ -15,7 +15,8 @@ use ff_core::policy::Policy;
 use ff_sdk::{Fabric, Remote};
 use serde_json::json;
 
-use crate::killed::ledger::{Ending, Ledger, Run};
+use crate::killed::ledger::Ledger;
+use crate::killed::told::{Ended, Ending, Run, When};
 
 const WAIT: ff_core::time::Duration = ff_core::time::Duration::from_millis(500);
 const LEASE_TTL: ff_core::time::Duration = ff_core::time::Duration::from_secs(5);
@@ -69,8 +70,9 @@ impl Pulse {
             if !self.ledger.submitters_stop() {
                 self.submit().await;
             }
+            let asked = Instant::now();
             for task in self.claim().await {
-                self.complete(task).await;
+                self.complete(task, asked).await;
             }
             tokio::time::sleep(PAUSE).await;
         }
@@ -86,8 +88,9 @@ impl Pulse {
             },
             ..CreateExecution::new(ExecutionKind::parse("pulse").unwrap(), Payload::default())
         };
+        let asked = Instant::now();
         match self.client.create_execution(command).await {
-            Ok(created) => self.ledger.note_submitted(created.execution_id()),
+            Ok(created) => self.ledger.note_submitted(created.execution_id(), When::since(asked)),
             Err(refusal) => self.ledger.note_oddity("a pulse", refusal),
         }
     }
@@ -118,27 +121,26 @@ impl Pulse {
         }
     }
 
-    async fn complete(&self, task: Task) {
+    async fn complete(&self, task: Task, asked: Instant) {
+        let run = Run::of(&task, asked);
         let result = json!({ "epoch": task.fence.lease_epoch, "number": self.ledger.number() });
         let command = Complete {
             fence: Some(task.fence),
             result: Some(Payload::json(&result)),
             ..Complete::default()
         };
+        let asked = Instant::now();
         let told = self.client.complete(On::new(task.execution_id, command)).await;
         if told.is_ok() {
             self.beats.beat();
         }
         self.ledger.note_answer();
-        self.ledger.note_run(Run {
-            id: task.execution_id,
-            attempt_index: task.attempt_index,
-            lease_epoch: task.fence.lease_epoch,
-            signals: Vec::new(),
-            frames: Vec::new(),
-            usage: Vec::new(),
-            end: Some((Ending::Complete(result), told.map(drop).map_err(|refusal| refusal.code))),
-        });
+        let end = Ended {
+            how: Ending::Complete(result),
+            told: told.map(drop).map_err(|refusal| refusal.code),
+            when: When::since(asked),
+        };
+        self.ledger.note_run(Run { end: Some(end), ..run });
     }
 
     fn lane(&self) -> LaneId {
