@@ -58,6 +58,7 @@ full: test
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 FF_TEST_FAULTS_FULL=1 cargo test -p ff-engine --test engine --test faults cluster
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=20 cargo test -p ff-cli --test serve killed -- --nocapture
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_KILLS=50 cargo test -p ff-cli --test serve paid_once -- --nocapture
+    FF_TEST_KILLS=6 cargo test -p ff-cli --test serve restored -- --nocapture
     just many
 
 # Ten thousand requests that wait, twenty thousand readers at one server, and ten thousand tasks in one worker; prints what each of them costs
