@@ -73,6 +73,7 @@ CREATE FUNCTION commit(
     ends                stream_end[],
     OUT now             bigint,
     OUT verdicts        verdict[],
+    OUT has_forgotten   boolean,
     OUT counters        bigint[]
 ) LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
@@ -147,6 +148,13 @@ BEGIN
         FROM unnest(transactions) WITH ORDINALITY AS asked (generation, not_after, tx)
         WHERE asked.not_after <= now);
     IF cardinality(verdicts) > 0 THEN
+        RETURN;
+    END IF;
+    -- A failover may have lost what a number stands for, which the caller still knows: it says so once more.
+    has_forgotten := EXISTS (
+        SELECT FROM (SELECT queue_id FROM unnest(created) UNION SELECT queue_id FROM unnest(replaced)) AS entered
+        WHERE queue_id IS NOT NULL AND NOT EXISTS (SELECT FROM queue WHERE queue.queue_id = entered.queue_id));
+    IF has_forgotten THEN
         RETURN;
     END IF;
 

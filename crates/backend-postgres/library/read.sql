@@ -28,18 +28,15 @@ BEGIN
     reached := log_position();
 END $$;
 
--- The number of a queue, which has one from its first use on.
-CREATE FUNCTION queue_number(own_namespace text, own_lane text, own_signature text) RETURNS bigint LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-DECLARE
-    known bigint;
+-- Says what the number of a queue stands for, from its first use on. The number follows from the queue: two that shared one would be one row.
+CREATE FUNCTION name_queue(own_queue_id bigint, own_namespace text, own_lane text, own_signature text) RETURNS void
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    SELECT queue_id INTO known FROM queue
-    WHERE namespace = own_namespace AND lane = own_lane AND signature = own_signature;
-    IF known IS NULL THEN
-        INSERT INTO queue (namespace, lane, signature) VALUES (own_namespace, own_lane, own_signature)
-        RETURNING queue_id INTO known;
+    IF NOT EXISTS (SELECT FROM queue
+        WHERE queue_id = own_queue_id AND namespace = own_namespace AND lane = own_lane AND signature = own_signature)
+    THEN
+        INSERT INTO queue (queue_id, namespace, lane, signature) VALUES (own_queue_id, own_namespace, own_lane, own_signature);
     END IF;
-    RETURN known;
 END $$;
 
 -- What some queues stand for.

@@ -33,7 +33,7 @@ CREATE INDEX setting_expiring ON setting (expires_at) WHERE expires_at IS NOT NU
 
 -- Queues that hold or held eligible executions: a namespace, a lane and what a worker must offer. Rows are never changed.
 CREATE TABLE queue (
-    queue_id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    queue_id  bigint PRIMARY KEY,
     namespace text COLLATE "C" NOT NULL,
     lane      text COLLATE "C" NOT NULL,
     signature text COLLATE "C" NOT NULL,

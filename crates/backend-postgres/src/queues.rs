@@ -9,6 +9,7 @@ use ff_backend::hint::Hint;
 use ff_backend::queues::Moment;
 use ff_backend::transaction::Transaction;
 use ff_core::capability::Signature;
+use ff_core::digest::Digest;
 use ff_core::id::ExecutionId;
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::placement::{QueueKey, queue_of};
@@ -48,6 +49,11 @@ impl QueueNumbers {
 
     fn key(&self, number: i64) -> Option<QueueKey> {
         locked(&self.known).keys.get(&number).cloned()
+    }
+
+    /// What was known may be gone from the store.
+    pub(crate) fn forget(&self) {
+        *locked(&self.known) = Known::default();
     }
 
     fn know(&self, number: i64, queue: &QueueKey) {
@@ -154,15 +160,20 @@ impl Shared {
         (!transaction.limits_queues || count < QUEUES_MAX).then_some(wanted)
     }
 
-    /// The number of a queue; one that was never used before gets one.
+    /// The number of a queue. It follows from what the queue is, so that no failover and no restore can give it to another one; the store is
+    /// told what it stands for.
     pub(crate) async fn queue_number(&self, queue: &QueueKey) -> Result<i64> {
         if let Some(number) = self.queue_numbers.number(queue) {
             return Ok(number);
         }
         let signature = serde_json::to_string(&queue.signature).map_err(corrupt)?;
         let (namespace, lane) = (queue.namespace.as_str(), queue.lane.as_str());
-        let asked = call!(writing queue_number(own_namespace: &namespace, own_lane: &lane, own_signature: &signature));
-        let number = self.connections.row(asked).await?.get(0)?;
+        let digest = Digest::of("queue", [namespace, lane, &signature].map(str::as_bytes));
+        let (first, _) = digest.uuid().as_u64_pair();
+        let number = (first >> 1).cast_signed();
+        let asked = call!(writing name_queue(
+            own_queue_id: &number, own_namespace: &namespace, own_lane: &lane, own_signature: &signature));
+        self.connections.row(asked).await?;
         self.queue_numbers.know(number, queue);
         Ok(number)
     }

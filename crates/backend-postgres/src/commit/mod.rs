@@ -20,10 +20,12 @@ type Answer = Result<Committed, CommitError>;
 /// The transactions of a call that are not answered yet, each with its place in the call.
 type Open<'t> = Vec<(usize, &'t Transaction)>;
 
-/// What a call came to: everything landed, or these do not and nothing was done.
+/// What a call came to: everything landed, or these do not and nothing was done, or nothing was.
 enum Outcome {
     Landed(Vec<Committed>),
     Refused(Vec<(usize, CommitError)>),
+    /// Nothing was done, because the store has forgotten what a queue is called.
+    Forgotten,
 }
 
 impl Shared {
@@ -66,6 +68,7 @@ impl Shared {
                     }
                     open.retain(|(place, _)| answers[*place].is_none());
                 }
+                Ok(Outcome::Forgotten) => self.queue_numbers.forget(),
                 // What one of them brings may be at fault, and the others with it.
                 Err(Error::Corrupt(_)) if open.len() > 1 => one_by_one.append(&mut open),
                 Err(error) => {
@@ -126,6 +129,9 @@ impl Shared {
                 .map(refusal)
                 .collect::<ff_backend::Result<_>>()
                 .map(Outcome::Refused);
+        }
+        if answer.get("has_forgotten")? {
+            return Ok(Outcome::Forgotten);
         }
         let mut counters = answer.list::<i64>("counters")?.into_iter();
         let landed = transactions.iter().map(|transaction| {

@@ -4,6 +4,7 @@
 //! `FF_TEST_RACES` says how often; then it is also measured how long a claim takes.
 
 mod cancelled;
+mod forgotten;
 mod pair;
 mod reordered;
 mod tagged;

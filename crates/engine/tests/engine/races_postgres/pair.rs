@@ -48,6 +48,12 @@ impl Pair {
         while self.database.ask(sleeping).await != "1" {}
     }
 
+    /// The database loses what the numbers of queues stand for; how many there were.
+    pub(super) async fn forget_queues(&self) -> String {
+        let forgotten = "WITH gone AS (DELETE FROM queue RETURNING 1) SELECT count(*) FROM gone";
+        self.database.ask(forgotten).await
+    }
+
     pub(super) async fn stop(self) {
         self.one.stop().await;
         self.other.stop().await;
