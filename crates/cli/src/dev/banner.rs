@@ -55,7 +55,7 @@ impl Shown {
     }
 
     fn with_demo(&self) -> Vec<(String, &'static str)> {
-        let url = self.url();
+        let address = self.address;
         vec![
             (self.command("approve demo-refund"), "it goes on while you watch"),
             (
@@ -63,7 +63,8 @@ impl Shown {
                 "what it recorded, and in which attempt",
             ),
             (
-                format!("curl -sd '{{\"words\":3}}' '{url}/v1/submit/demo.greet?lane=demo&wait_ms=5000'"),
+                // Short enough for one line of 80 columns.
+                format!("curl -sd '{{\"words\":3}}' '{address}/v1/submit/demo.greet?lane=demo&wait_ms=5000'"),
                 "submits, and waits for the result",
             ),
             (

@@ -60,8 +60,8 @@ pub(crate) struct Arguments {
     /// given several times; the demonstration is left out
     #[arg(long = "worker", value_name = "COMMAND")]
     workers: Vec<String>,
-    /// A file or folder whose changes start the workers again; may be given several times [default: the working directory
-    /// without what is not source: .git, target, node_modules, …]
+    /// A file or folder whose changes start the workers again; may be given several times [default: the working directory].
+    /// What .gitignore names is left out, as are .git, target, node_modules and the like
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
 }

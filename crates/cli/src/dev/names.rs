@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 
 use ff_core::fabric::Fabric;
-use ff_core::id::ExecutionId;
 use ff_core::record::HistorySubject;
 use ff_sdk::Client;
-use uuid::Uuid;
 
-/// The tag that names an execution or a flow.
-pub(crate) const TAG: &str = "name";
+use crate::verbs::id;
+
 /// So many names are remembered; then all are asked for again.
 const REMEMBERED_MAX: usize = 10_000;
 
@@ -32,7 +30,7 @@ impl Names {
         if let Some(name) = self.known.get(&subject) {
             return name.clone();
         }
-        let name = self.asked(subject).await.unwrap_or_else(|| short(subject));
+        let name = self.asked(subject).await.unwrap_or_else(|| id::short_subject(subject));
         if self.known.len() >= REMEMBERED_MAX {
             self.known.clear();
         }
@@ -46,23 +44,6 @@ impl Names {
             HistorySubject::Execution(id) => self.client.get_execution(id).await.ok()?.tags,
             HistorySubject::Flow(id) => self.client.get_flow(id).await.ok()?.tags,
         };
-        tags.get(TAG).map(ToString::to_string)
+        tags.get(id::NAME).map(ToString::to_string)
     }
-}
-
-fn short(subject: HistorySubject) -> String {
-    match subject {
-        HistorySubject::Execution(id) => short_id(id),
-        HistorySubject::Flow(id) => end_of(id.uuid()),
-    }
-}
-
-/// Enough of an id for `ff` to find it among the newest: its end, because the beginning is the time.
-pub(crate) fn short_id(id: ExecutionId) -> String {
-    end_of(id.uuid())
-}
-
-fn end_of(uuid: Uuid) -> String {
-    let text = uuid.to_string();
-    text[text.len() - 8..].to_owned()
 }

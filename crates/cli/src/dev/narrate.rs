@@ -8,6 +8,7 @@ use ff_core::command::stream::AttemptRef;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::{ExecutionId, FlowId};
 use ff_core::limits::PAGE_MAX;
+use ff_core::name::StepKey;
 use ff_core::record::{Actor, Happening, HistoryLine, HistorySubject, ReasonCode};
 use ff_core::time::Timestamp;
 use ff_core::view::GetResult;
@@ -17,12 +18,15 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::banner::Shown;
-use super::names::{Names, short_id};
+use super::names::Names;
 use super::voice::Voice;
-use crate::verbs::output::Ink;
+use crate::verbs::id;
+use crate::verbs::output::{Ink, cut};
 
 /// What the kinds of the demonstration begin with.
 const DEMO: &str = "demo.";
+/// As much of a text as fits beside what is said about it.
+const SHOWN: usize = 50;
 /// The kind of the demonstration's agent.
 const AGENT: &str = "demo.agent";
 
@@ -150,7 +154,7 @@ impl Teller {
         let result = result.unwrap_or_default();
         match std::str::from_utf8(&result.bytes) {
             Ok("") | Err(_) => "completed".to_owned(),
-            Ok(text) => format!("completed: {}", short(text)),
+            Ok(text) => format!("completed: {}", cut(text, SHOWN)),
         }
     }
 
@@ -173,7 +177,7 @@ impl Teller {
             return "waits for a signal; nobody holds it".to_owned();
         }
         match self.question(id, view.attempt_index.unwrap_or(0)).await {
-            Some(question) => format!("asks you: {}", short(&question)),
+            Some(question) => format!("asks you: {}", cut(&question, SHOWN)),
             None => "waits for a person; nobody holds it".to_owned(),
         }
     }
@@ -220,33 +224,33 @@ impl Teller {
 
     /// What to do about an execution that failed: from where it can go on.
     async fn tell_how_to_go_on(&self, id: ExecutionId) {
-        let all = ReadSteps {
-            limit: Some(PAGE_MAX),
-            ..ReadSteps::default()
-        };
-        let steps = self.client.read_steps(On::new(id, all)).await;
-        let last = steps.ok().and_then(|page| page.items.into_iter().next_back());
-        let replay = format!("replay {}", short_id(id));
-        match last {
+        let replay = format!("replay {}", id::short(id.uuid()));
+        match self.last_step(id).await {
             None => self.voice.add(self.shown.command(&replay)),
-            Some(last) => {
-                let (key, command) = (&last.key, self.shown.command(&replay));
+            Some(key) => {
+                let command = self.shown.command(&replay);
                 self.voice.add(format_args!("{command}   goes on after {key}"));
                 let command = self.shown.command(&format!("{replay} --before '{key}'"));
                 self.voice.add(format_args!("{command}   does {key} again, too"));
             }
         }
     }
-}
 
-/// As much of a text as fits beside what is said about it.
-fn short(text: &str) -> String {
-    const ROOM: usize = 50;
-    if text.chars().count() <= ROOM {
-        return text.to_owned();
+    /// The step that was recorded last.
+    async fn last_step(&self, id: ExecutionId) -> Option<StepKey> {
+        let (mut last, mut from_seq) = (None, Some(0));
+        while from_seq.is_some() {
+            let read = ReadSteps {
+                from_seq,
+                limit: Some(PAGE_MAX),
+                outputs: false,
+            };
+            let page = self.client.read_steps(On::new(id, read)).await.ok()?;
+            last = page.items.into_iter().next_back().map(|step| step.key).or(last);
+            from_seq = page.next;
+        }
+        last
     }
-    let begin: String = text.chars().take(ROOM - 1).collect();
-    begin + "…"
 }
 
 fn submitted(line: &HistoryLine) -> String {

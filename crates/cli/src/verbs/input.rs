@@ -41,9 +41,12 @@ pub(crate) fn text(given: &str) -> anyhow::Result<String> {
     String::from_utf8(bytes).with_context(|| format!("{given} is not text"))
 }
 
-/// The file of this name, as text; `-` is standard input.
-pub(crate) fn text_file(path: &str) -> anyhow::Result<String> {
-    let bytes = if path == "-" { standard_input()? } else { file(path)? };
+/// The file of this name, as text of up to so many bytes; `-` is standard input.
+pub(crate) fn text_file(path: &str, bytes_max: u64) -> anyhow::Result<String> {
+    let bytes = match path {
+        "-" => bounded(std::io::stdin().lock(), "standard input", bytes_max)?,
+        _ => bounded(open(path)?, path, bytes_max)?,
+    };
     String::from_utf8(bytes).with_context(|| format!("{path} is not text"))
 }
 
@@ -55,21 +58,24 @@ fn not_json(given: &str) -> Failure {
 }
 
 fn file(path: &str) -> anyhow::Result<Vec<u8>> {
-    let file = File::open(path).with_context(|| format!("cannot open {path}"))?;
-    bounded(file, path)
+    bounded(open(path)?, path, BYTES_MAX)
 }
 
 fn standard_input() -> anyhow::Result<Vec<u8>> {
-    bounded(std::io::stdin().lock(), "standard input")
+    bounded(std::io::stdin().lock(), "standard input", BYTES_MAX)
 }
 
-fn bounded(from: impl Read, what: &str) -> anyhow::Result<Vec<u8>> {
+fn open(path: &str) -> anyhow::Result<File> {
+    File::open(path).with_context(|| format!("cannot open {path}"))
+}
+
+fn bounded(from: impl Read, what: &str, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = from.take(BYTES_MAX + 1).read_to_end(&mut bytes);
+    let read = from.take(bytes_max + 1).read_to_end(&mut bytes);
     let read = read.with_context(|| format!("cannot read {what}"))?;
     anyhow::ensure!(
-        read as u64 <= BYTES_MAX,
-        "{what} has more than {BYTES_MAX} bytes, which nothing takes"
+        read as u64 <= bytes_max,
+        "{what} has more than {bytes_max} bytes, which nothing takes"
     );
     Ok(bytes)
 }

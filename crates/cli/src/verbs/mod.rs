@@ -3,10 +3,10 @@
 //! | where | what |
 //! |---|---|
 //! | `session` | what every verb has, and the arguments for it |
-//! | `id`, `when`, `input`, `tag` | what people write on a command line |
+//! | `id`, `which`, `when`, `input`, `tag` | what people write on a command line |
 //! | `why`, `happened` | states and events in a person's words |
 //! | `output` | tables, colours, JSON |
-//! | `paging`, `patience` | long lists, and long waits |
+//! | `paging`, `patience`, `progress` | long lists, long waits, long work |
 //! | `executions`, `waiting`, `flow`, `operate`, `top`, `keep`, `doctor`, `tools` | the verbs |
 //! | `graph` | drawing flows |
 //! | `help` | the verbs in `ff --help` |
@@ -17,19 +17,21 @@ mod flow;
 mod graph;
 mod happened;
 pub(crate) mod help;
-mod id;
+pub(crate) mod id;
 mod input;
 mod keep;
 mod operate;
 pub(crate) mod output;
 mod paging;
 mod patience;
+mod progress;
 mod session;
 mod tag;
 mod tools;
 mod top;
 mod waiting;
 pub(crate) mod when;
+mod which;
 mod why;
 
 pub(crate) use output::clean;

@@ -3,17 +3,21 @@
 use ff_core::command::page::{Page, PageRequest};
 use ff_core::fabric::Result;
 use ff_core::limits::PAGE_MAX;
+use serde::Serialize;
 
+use super::output::{Out, Table};
 use crate::say;
 
 /// Pages of one listing: one may be empty and still have a next.
 const PAGES_MAX: usize = 1_000;
+/// No listing shows more.
+const LIMIT_MAX: u32 = 10_000;
 
 /// How many things a listing shows.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Limit {
     /// At most this many
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(LIMIT_MAX)))]
     limit: u32,
 }
 
@@ -21,7 +25,7 @@ pub(crate) struct Limit {
 pub(crate) struct Listed<T> {
     pub(crate) items: Vec<T>,
     /// There are others.
-    is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 impl Limit {
@@ -30,12 +34,23 @@ impl Limit {
         list(self.limit as usize, ask).await
     }
 
-    /// What a person is told when there is more than was asked for.
-    pub(crate) fn tell_of_more<T>(self, listed: &Listed<T>) {
-        if listed.is_cut {
-            let more = self.limit.saturating_mul(4).min(10_000);
-            say::aside(format_args!("There are more: --limit {more} shows them."));
+    /// Prints what was listed. A person is told of an empty list, and when there is more than was asked for.
+    pub(crate) fn print<T: Serialize>(
+        self,
+        out: Out,
+        listed: &Listed<T>,
+        table: impl FnOnce(&[T]) -> Table,
+        none: &str,
+    ) -> anyhow::Result<()> {
+        out.list(&listed.items, || table(&listed.items), none)?;
+        match self.limit.saturating_mul(4).min(LIMIT_MAX) {
+            _ if !listed.is_cut => {}
+            LIMIT_MAX if self.limit == LIMIT_MAX => {
+                say::aside("There are more than a listing shows: say which are meant.");
+            }
+            more => say::aside(format_args!("There are more: --limit {more} shows up to {more}.")),
         }
+        Ok(())
     }
 }
 

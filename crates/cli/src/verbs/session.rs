@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use ff_core::fabric::Fabric;
+use ff_core::command::page::{Page, PageRequest};
+use ff_core::fabric::{Fabric, Result};
 use ff_core::name::Namespace;
 use ff_core::time::{Duration, Timestamp};
+use ff_core::view::{ExecutionView, ListExecutions};
 use tokio::time::Instant;
 
 use super::output::{Format, Out};
@@ -67,6 +69,20 @@ impl Session {
     /// How long ago the verb began.
     pub(crate) fn since_begun(&self) -> Duration {
         Duration::from_millis(u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// A page of these executions.
+    pub(crate) async fn list_executions(
+        &self,
+        list: &ListExecutions,
+        page: PageRequest,
+    ) -> Result<Page<ExecutionView>> {
+        let list = ListExecutions { page, ..list.clone() };
+        let listed = self.fabric.list_executions(list).await?;
+        Ok(Page {
+            items: listed.items,
+            next: listed.next,
+        })
     }
 
     /// The tenant of what is made, and of listings that are of one.

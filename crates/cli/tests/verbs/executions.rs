@@ -4,8 +4,8 @@ use ff_core::command::lease::{Complete, Fail, UpdateProgress};
 use ff_core::command::steps::{ProgressNote, RecordSteps, StepReport};
 use ff_core::command::stream::AppendFrame;
 use ff_core::fabric::{Fabric, On};
-use ff_core::frame::FrameMode;
-use ff_core::name::{Category, FrameType, LaneId, StepKey};
+use ff_core::frame::{Frame, FrameMode};
+use ff_core::name::{Category, ContentType, FrameType, LaneId, StepKey};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use serde_json::json;
@@ -106,6 +106,12 @@ fn nothing_is_there_yet() {
             "budget list",
             "quota list",
             "flow list",
+            "flow list --kind nobody",
+            "workers --namespace elsewhere",
+            "events --no-follow",
+            "top --namespace elsewhere",
+            "quota get 00000000",
+            "approve nobody",
         ],
     );
 }
@@ -189,6 +195,52 @@ fn results_and_frames_come_as_they_are() {
             "wait 00000005 --timeout 10ms",
         ],
     );
+}
+
+#[test]
+fn frames_that_are_no_text_lose_nothing() {
+    let scene = Scene::empty();
+    scene.submit(0x1, "sound", |_| ());
+    let task = scene.claim("default");
+    let payloads = [
+        Payload::binary(vec![0xff, 0x00, 0x80]),
+        Payload {
+            content_type: ContentType::parse("text/plain; charset=utf-8").unwrap(),
+            bytes: "größer".into(),
+        },
+        Payload {
+            content_type: ContentType::json(),
+            bytes: r#"{"price": 1.10}"#.into(),
+        },
+    ];
+    for payload in &payloads {
+        let frame = AppendFrame {
+            fence: Some(task.fence),
+            frame_type: FrameType::parse("part").unwrap(),
+            payload: payload.clone(),
+            mode: FrameMode::Durable,
+            correlation_id: Some("c-1".to_owned()),
+            request_id: None,
+        };
+        scene.with(async |engine| engine.append_frame(On::new(task.execution_id, frame)).await.unwrap());
+    }
+    let complete = Complete {
+        fence: Some(task.fence),
+        ..Complete::default()
+    };
+    scene.with(async |engine| engine.complete(On::new(task.execution_id, complete)).await.unwrap());
+    scene.prints(
+        "frames",
+        &["tail 00000001", "tail 00000001 -o ndjson", "tail 00000001 -o json"],
+    );
+    let told = scene.ff(&["tail", "00000001", "-o", "ndjson"]).output().unwrap();
+    let read: Vec<Frame> = told
+        .stdout
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| ff_core::wire::from_reply(line).unwrap())
+        .collect();
+    let read: Vec<_> = read.into_iter().map(|frame| frame.payload).collect();
+    assert_eq!(read, payloads, "what the interface reads of it is what was put out");
 }
 
 #[test]

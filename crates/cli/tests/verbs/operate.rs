@@ -2,9 +2,11 @@
 
 use ff_core::command::budget::CreateBudget;
 use ff_core::command::quota::CreateQuotaPolicy;
+use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::Fabric;
 use ff_core::id::{BudgetId, QuotaPolicyId};
-use ff_core::name::{Dimension, Namespace};
+use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace};
+use ff_core::payload::Payload;
 use ff_core::record::{Limits, OnHardLimit};
 use ff_core::time::Duration;
 
@@ -97,6 +99,31 @@ fn lanes_are_watched_paused_and_resumed() {
 }
 
 #[test]
+fn what_runs_is_shown_also_behind_very_many_that_do_not() {
+    let scene = Scene::empty();
+    scene.submit(1, "old", |_| ());
+    scene.claim("default");
+    let wait = CreateExecution {
+        lane_id: LaneId::parse("slow").unwrap(),
+        ..CreateExecution::new(ExecutionKind::parse("wait").unwrap(), Payload::default())
+    };
+    for _ in 0..11 {
+        let many = vec![wait.clone(); 1_000];
+        scene.with(async |engine| engine.create_executions(many).await.unwrap());
+    }
+    let told = scene.ff(&["top", "--once"]).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(
+        told.contains("1 running") && told.contains("waiting: 11000 for a worker"),
+        "{told}"
+    );
+    assert!(
+        told.contains("00000001  old") && !told.contains("nothing runs"),
+        "{told}"
+    );
+}
+
+#[test]
 fn another_key_signs_after_a_rotation() {
     let scene = scene();
     scene.prints(
@@ -117,7 +144,7 @@ fn events_are_told_as_they_happened() {
         &[
             "events --from oldest --no-follow --execution 00000001",
             "events --from oldest --no-follow --what claimed",
-            "events --from oldest --no-follow --lane nowhere",
+            "events --no-follow --lane nowhere",
             "events --from tomorrow",
         ],
     );

@@ -91,6 +91,15 @@ impl Scene {
 
     /// Hands the next execution of a lane to the worker `w-1`.
     pub(crate) fn claim(&self, lane: &str) -> Task {
+        self.claim_within(lane, Duration::from_secs(5)).expect("a task")
+    }
+
+    /// Hands what may run now to the worker `w-1`, if there is something.
+    pub(crate) fn claim_now(&self, lane: &str) -> Option<Task> {
+        self.claim_within(lane, Duration::ZERO)
+    }
+
+    fn claim_within(&self, lane: &str, wait: Duration) -> Option<Task> {
         let worker = worker();
         let claim = Claim {
             namespace: worker.namespace,
@@ -104,9 +113,9 @@ impl Scene {
                 max: 1,
                 lease_ttl: None,
             },
-            wait: Duration::from_secs(5),
+            wait,
         };
-        self.with(async |engine| engine.claim(claim).await.unwrap().pop().expect("a task"))
+        self.with(async |engine| engine.claim(claim).await.unwrap().pop())
     }
 
     /// `ff` with these arguments, asking this server, in a terminal of 80 columns.

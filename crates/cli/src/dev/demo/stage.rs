@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::TOKENS;
 use super::agent::Agent;
 use super::tasks::{Book, Chapter, Letter, Page, Question, Story};
-use crate::dev::names::TAG;
+use crate::verbs::id::NAME;
 
 /// The one budget, whatever was shown before.
 const BUDGET: Uuid = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_dead_0001);
@@ -78,7 +78,7 @@ impl<'c> Stage<'c> {
             }
         }
         let left = ListFlows {
-            tag: Some((TAG.to_owned(), FLOW.to_owned())),
+            tag: Some((NAME.to_owned(), FLOW.to_owned())),
             ..ListFlows::default()
         };
         for flow in client.list_flows(left).await?.items {
@@ -95,11 +95,11 @@ impl<'c> Stage<'c> {
         let budget = self.budget().await?;
         let question = "Where is my order?".to_owned();
         let agent = Agent { question, budget };
-        let agent = self.client.submit(agent).tag(TAG, AGENT).budget(budget).await?;
+        let agent = self.client.submit(agent).tag(NAME, AGENT).budget(budget).await?;
         let mut runs = vec![HistorySubject::Execution(agent.id())];
         for (name, text) in STORIES {
             let text = text.to_owned();
-            let run = self.client.submit(Story { text }).tag(TAG, name).await?;
+            let run = self.client.submit(Story { text }).tag(NAME, name).await?;
             runs.push(HistorySubject::Execution(run.id()));
         }
         let mut questions = Vec::new();
@@ -108,7 +108,7 @@ impl<'c> Stage<'c> {
                 continue;
             }
             let (question, then) = (question.to_owned(), then.to_owned());
-            let run = self.client.submit(Question { question, then }).tag(TAG, name).await?;
+            let run = self.client.submit(Question { question, then }).tag(NAME, name).await?;
             questions.push(HistorySubject::Execution(run.id()));
         }
         let flow = self.client.submit_flow(flow()).await?;
@@ -144,7 +144,7 @@ impl<'c> Stage<'c> {
 
 /// Pages that become chapters, that become a book, about which a letter is written.
 fn flow() -> Flow {
-    let mut flow = Flow::new("demo.book").tag(TAG, FLOW);
+    let mut flow = Flow::new("demo.book").tag(NAME, FLOW);
     let mut chapters = Vec::new();
     for chapter in 0..CHAPTERS {
         let first = chapter * PAGES_OF_CHAPTER;
@@ -161,7 +161,7 @@ fn flow() -> Flow {
 async fn named(client: &Client, name: &str) -> anyhow::Result<Vec<ExecutionView>> {
     let list = ListExecutions {
         tag: vec![WantedTag {
-            key: TAG.to_owned(),
+            key: NAME.to_owned(),
             value: name.to_owned(),
         }],
         ..ListExecutions::default()

@@ -1,15 +1,16 @@
 //! Which files there are, and when they were last written.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use ignore::{DirEntry, WalkBuilder};
+
 /// Folders that hold no source, whatever is beside them. So do those whose names begin with a dot.
-const FOLDERS: [&str; 5] = ["target", "node_modules", "__pycache__", "venv", "dist"];
+const FOLDERS: [&[u8]; 5] = [b"target", b"node_modules", b"__pycache__", b"venv", b"dist"];
 /// What the names of files end with that programs write while they run. So do those whose names begin with a dot.
-const ENDINGS: [&str; 9] = [
-    ".db", ".db-shm", ".db-wal", ".log", ".pyc", ".sqlite", ".swp", ".tmp", "~",
+const ENDINGS: [&[u8]; 9] = [
+    b".db", b".db-shm", b".db-wal", b".log", b".pyc", b".sqlite", b".swp", b".tmp", b"~",
 ];
 /// So many files are looked at.
 const FILES_MAX: usize = 20_000;
@@ -19,11 +20,16 @@ const FILES_MAX: usize = 20_000;
 pub(super) struct Files(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
 
 impl Files {
-    /// Everything that is source in these places.
+    /// Everything that is source in these places: what Git ignores is not. A place itself always is.
     pub(super) fn of(places: &[PathBuf]) -> Self {
         let mut files = Self::default();
         places.iter().for_each(|place| files.add(place));
         files
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether there are more than are looked at.
@@ -38,47 +44,44 @@ impl Files {
         changed.map(|(path, _)| path).or_else(gone).cloned()
     }
 
-    /// What cannot be read is not there: it may have been deleted just now.
     fn add(&mut self, place: &Path) {
-        let Ok(about) = std::fs::metadata(place) else { return };
-        if self.is_full() {
-            return;
-        }
-        if !about.is_dir() {
-            self.0.insert(place.to_owned(), (about.len(), about.modified().ok()));
-            return;
-        }
-        let Ok(inside) = std::fs::read_dir(place) else { return };
-        for entry in inside.flatten() {
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_source(&entry.file_name(), is_folder) {
-                self.add(&entry.path());
+        let mut walk = WalkBuilder::new(place);
+        // A project may have a .gitignore before it has a repository. What search tools pass over may be source.
+        let walk = walk.require_git(false).ignore(false).follow_links(true);
+        // What cannot be read is not there: it may have been deleted just now.
+        for entry in walk.filter_entry(is_source).build().flatten() {
+            if self.is_full() {
+                return;
+            }
+            if let Some(about) = entry.metadata().ok().filter(|about| !about.is_dir()) {
+                self.0.insert(entry.into_path(), (about.len(), about.modified().ok()));
             }
         }
     }
 }
 
-fn is_source(name: &OsStr, is_folder: bool) -> bool {
-    let name = name.to_string_lossy();
-    let is_other = match is_folder {
-        true => FOLDERS.contains(&&*name),
-        false => ENDINGS.iter().any(|ending| name.ends_with(ending)),
-    };
-    !is_other && !name.starts_with('.')
+fn is_source(entry: &DirEntry) -> bool {
+    let name = entry.file_name().as_encoded_bytes();
+    match entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        true => !FOLDERS.contains(&name),
+        false => !ENDINGS.iter().any(|ending| name.ends_with(ending)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn write(folder: &Path, path: &str, text: &str) {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
     #[test]
     fn a_change_of_source_is_seen_and_what_programs_write_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write(folder.path(), path, text);
         let files = || Files::of(&[folder.path().to_owned()]);
         write("src/worker.py", "one");
         let before = files();
@@ -96,5 +99,38 @@ mod tests {
         assert_eq!(files().difference(&before), Some(folder.path().join("src/worker.py")));
         std::fs::remove_file(folder.path().join("src/worker.py")).unwrap();
         assert!(files().difference(&before).is_some());
+    }
+    #[test]
+    fn what_git_ignores_is_no_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| write(folder.path(), path, text);
+        let files = || Files::of(&[folder.path().to_owned()]);
+        write(".gitignore", "/out/\n*.gen.py\n!kept.gen.py\n");
+        write("lib/.gitignore", "cache\n");
+        write("worker.py", "one");
+        let before = files();
+        for ignored in ["out/result.json", "lib/a.gen.py", "lib/cache/b.py"] {
+            write(ignored, "x");
+            assert_eq!(files().difference(&before), None, "{ignored}");
+        }
+        for source in ["kept.gen.py", "lib/out/c.py", "cache/d.py"] {
+            let before = files();
+            write(source, "x");
+            assert_eq!(files().difference(&before), Some(folder.path().join(source)));
+        }
+        let before = files();
+        write(".gitignore", "");
+        let seen = files().difference(&before);
+        assert_eq!(seen, Some(folder.path().join("lib/a.gen.py")), "it is read again");
+    }
+
+    #[test]
+    fn a_place_that_is_named_is_watched_although_git_ignores_it() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), ".gitignore", "secrets.toml\nout/\n");
+        write(folder.path(), "secrets.toml", "x");
+        write(folder.path(), "out/made.py", "x");
+        let named = ["secrets.toml", "out"].map(|place| folder.path().join(place));
+        assert_eq!(Files::of(&named).0.len(), 2);
     }
 }

@@ -49,6 +49,9 @@ impl Watch {
         let over = Arc::clone(&is_over);
         std::thread::spawn(move || {
             let mut last = Files::of(&places);
+            if last.is_empty() {
+                say::line("There is no file here to watch, but for what .gitignore names: name your own with --watch.");
+            }
             if last.is_full() {
                 say::line("There are too many files here to watch all of them: name your own with --watch.");
             }

@@ -3,14 +3,14 @@
 use ff_core::command::operator::{CancelExecution, Cancelled};
 use ff_core::fabric::On;
 
-use crate::verbs::id;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneExecution;
 
 /// End an execution, whatever it is doing
 #[derive(clap::Args)]
 pub(crate) struct Cancel {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// Why, for whoever looks at it later
     #[arg(long, default_value = "cancelled at the command line")]
     reason: String,
@@ -20,9 +20,8 @@ pub(crate) struct Cancel {
 
 impl Cancel {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let given = &self.execution;
-        let id = id::execution(&session, given).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
+        let given = &self.execution.given;
         let command = CancelExecution {
             reason: self.reason.clone(),
             fence: None,

@@ -5,21 +5,21 @@ use ff_core::view::{Condition, Explanation, Hindrance};
 
 use crate::verbs::output::{Cell, Column, Ink, Table};
 use crate::verbs::session::Common;
-use crate::verbs::{id, when, why};
+use crate::verbs::which::OneExecution;
+use crate::verbs::{when, why};
 
 /// Say why an execution does not run
 #[derive(clap::Args)]
 pub(crate) struct Explain {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     #[command(flatten)]
     common: Common,
 }
 
 impl Explain {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let explanation = session.fabric.explain(id).await?;
         if !session.out.is_table() {
             return session.out.json(&explanation);

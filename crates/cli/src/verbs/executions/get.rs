@@ -7,21 +7,21 @@ use ff_core::view::{ExecutionView, SuspensionView};
 
 use crate::verbs::output::{Details, Ink, state_ink};
 use crate::verbs::session::Common;
+use crate::verbs::which::OneExecution;
 use crate::verbs::{id, tag, when, why};
 
 /// Show everything about an execution but its bytes
 #[derive(clap::Args)]
 pub(crate) struct Get {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     #[command(flatten)]
     common: Common,
 }
 
 impl Get {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let view = session.fabric.get_execution(id).await?;
         session.out.one(&view, || details(&view, session.now))
     }

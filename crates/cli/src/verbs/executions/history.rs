@@ -8,7 +8,8 @@ use ff_core::time::Timestamp;
 use crate::verbs::happened::{actor, ink};
 use crate::verbs::output::{Cell, Column, Ink, Table};
 use crate::verbs::session::Common;
-use crate::verbs::{id, paging, when};
+use crate::verbs::which::OneExecution;
+use crate::verbs::{paging, when};
 
 /// All that is kept of one.
 const LINES_MAX: usize = ff_core::limits::HISTORY_LINES_MAX;
@@ -16,16 +17,15 @@ const LINES_MAX: usize = ff_core::limits::HISTORY_LINES_MAX;
 /// Show what happened to an execution, from its beginning
 #[derive(clap::Args)]
 pub(crate) struct History {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     #[command(flatten)]
     common: Common,
 }
 
 impl History {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let ask = async |page: PageRequest| session.fabric.get_history(On::new(id, page)).await;
         let lines = paging::list(LINES_MAX, ask).await?.items;
         session

@@ -3,16 +3,16 @@
 use ff_core::command::operator::{Changed, HoldExecution};
 use ff_core::fabric::On;
 
-use crate::verbs::id;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneExecution;
 
 /// Keep an execution from being handed out
 ///
 /// An attempt that runs goes on.
 #[derive(clap::Args)]
 pub(crate) struct Hold {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// Why, for whoever wonders
     #[arg(long)]
     reason: Option<String>,
@@ -23,17 +23,16 @@ pub(crate) struct Hold {
 /// Let an execution go that is held
 #[derive(clap::Args)]
 pub(crate) struct Unhold {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     #[command(flatten)]
     common: Common,
 }
 
 impl Hold {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let given = &self.execution;
-        let id = id::execution(&session, given).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
+        let given = &self.execution.given;
         let command = HoldExecution {
             reason: self.reason.clone(),
         };
@@ -48,9 +47,8 @@ impl Hold {
 
 impl Unhold {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let given = &self.execution;
-        let id = id::execution(&session, given).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
+        let given = &self.execution.given;
         let changed = session.fabric.unhold(id).await?;
         let sentence = match changed {
             Changed::Now => format!("{given} is held no longer"),

@@ -1,7 +1,7 @@
 //! `ff list`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use ff_core::command::page::{Page, PageRequest};
+use ff_core::command::page::PageRequest;
 use ff_core::name::{Category, ExecutionKind, LaneId, WorkerId};
 use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
@@ -71,24 +71,14 @@ impl List {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
         let session = self.common.open().await?;
         let list = self.list(&session).await?;
-        let ask = async |page: PageRequest| {
-            let list = ListExecutions { page, ..list.clone() };
-            let page = session.fabric.list_executions(list).await?;
-            Ok(Page {
-                items: page.items,
-                next: page.next,
-            })
-        };
+        let ask = async |page: PageRequest| session.list_executions(&list, page).await;
         let listed = self.limit.list(ask).await?;
         let none = match list == ListExecutions::default() {
             true => "There are no executions. Submit one with `ff submit KIND`.",
             false => "No execution is like that.",
         };
-        session
-            .out
-            .list(&listed.items, || table(&listed.items, session.now), none)?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        let table = |items: &[_]| table(items, session.now);
+        self.limit.print(session.out, &listed, table, none)
     }
 
     async fn list(&self, session: &Session) -> anyhow::Result<ListExecutions> {

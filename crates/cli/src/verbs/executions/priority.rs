@@ -4,14 +4,14 @@ use ff_core::command::operator::{ChangePriority, Changed};
 use ff_core::fabric::On;
 use ff_core::limits::PRIORITY_MAX;
 
-use crate::verbs::id;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneExecution;
 
 /// Change where an execution stands in its queue
 #[derive(clap::Args)]
 pub(crate) struct Priority {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// From 0 to 9000, higher first
     #[arg(value_parser = clap::value_parser!(u16).range(..=i64::from(PRIORITY_MAX)))]
     priority: u16,
@@ -21,9 +21,8 @@ pub(crate) struct Priority {
 
 impl Priority {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let given = &self.execution;
-        let id = id::execution(&session, given).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
+        let given = &self.execution.given;
         let priority = self.priority;
         let changed = session
             .fabric

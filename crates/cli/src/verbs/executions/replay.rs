@@ -5,16 +5,16 @@ use ff_core::command::steps::KeepSteps;
 use ff_core::fabric::On;
 use ff_core::name::StepKey;
 
-use crate::verbs::id;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneExecution;
 
 /// Run again what has ended
 ///
 /// Steps that were done are not done again, unless it had ended well: then everything is.
 #[derive(clap::Args)]
 pub(crate) struct Replay {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// Keep the steps recorded before this one; it and what came later is done again
     #[arg(long, value_name = "STEP")]
     before: Option<StepKey>,
@@ -30,9 +30,8 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let given = &self.execution;
-        let id = id::execution(&session, given).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
+        let given = &self.execution.given;
         let command = ReplayExecution {
             request_id: None,
             steps: self.steps(),

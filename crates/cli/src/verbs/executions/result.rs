@@ -14,13 +14,14 @@ use super::wait::{ended_badly, until_ended};
 use crate::failure::{Class, Failure};
 use crate::say;
 use crate::verbs::session::{Common, Session};
-use crate::verbs::{id, when};
+use crate::verbs::when;
+use crate::verbs::which::OneExecution;
 
 /// Print what an execution gave, once it has ended
 #[derive(clap::Args)]
 pub(crate) struct GetResult {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// Wait for its end, no longer than this; 0s: not at all [default: as long as it takes]
     #[arg(long, value_parser = when::parse_span)]
     timeout: Option<Duration>,
@@ -30,8 +31,7 @@ pub(crate) struct GetResult {
 
 impl GetResult {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         print(&session, id, self.timeout).await
     }
 }

@@ -12,6 +12,7 @@ use crate::verbs::id;
 use crate::verbs::output::{Cell, Column, Ink, Table};
 use crate::verbs::session::{Common, Session};
 use crate::verbs::when;
+use crate::verbs::which::OneExecution;
 
 /// Steps read at once.
 const PAGE: usize = 1_000;
@@ -21,8 +22,8 @@ const PAGES_MAX: usize = 100;
 /// Show the steps an execution has recorded
 #[derive(clap::Args)]
 pub(crate) struct Steps {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// Print what this step left, as it is, by its key or its number
     #[arg(long, value_name = "STEP")]
     output_of: Option<String>,
@@ -32,8 +33,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let steps = read(&session, id).await?;
         let Some(wanted) = &self.output_of else {
             let none = "It has recorded no steps.";

@@ -1,23 +1,24 @@
 //! `ff tail`.
 
+use ff_core::frame::Frame;
 use ff_core::payload::Payload;
 use ff_sdk::run::RunFrame;
 use ff_sdk::{Client, Task};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::say;
-use crate::verbs::id;
 use crate::verbs::output::{Ink, clean};
 use crate::verbs::session::{Common, Session};
+use crate::verbs::which::OneExecution;
 
 /// Follow what an execution puts out until it ends
 ///
 /// The frames of all its attempts, from the first one on.
 #[derive(clap::Args)]
 pub(crate) struct Tail {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// Only frames of this type
     #[arg(long = "type", value_name = "TYPE")]
     frame_type: Option<String>,
@@ -26,6 +27,14 @@ pub(crate) struct Tail {
     raw: bool,
     #[command(flatten)]
     common: Common,
+}
+
+/// A frame as the interface has it, with the attempt it belongs to.
+#[derive(Serialize)]
+struct FrameOfAttempt {
+    attempt_index: u32,
+    #[serde(rename = "..frame")]
+    frame: Frame,
 }
 
 /// An execution of any kind.
@@ -40,8 +49,7 @@ impl Task for Anything {
 
 impl Tail {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let run = Client::over(session.fabric.clone()).run::<Anything>(id);
         let mut frames = run.frames();
         if let Some(frame_type) = &self.frame_type {
@@ -57,7 +65,7 @@ impl Tail {
             {
                 say::aside(format_args!("attempt {}:", frame.attempt));
             }
-            self.print(&session, &frame)?;
+            self.print(&session, frame)?;
         }
         if !self.raw {
             say::aside(format_args!("It has ended: {}.", run.state().await?));
@@ -65,29 +73,30 @@ impl Tail {
         Ok(())
     }
 
-    fn print(&self, session: &Session, frame: &RunFrame) -> anyhow::Result<()> {
+    fn print(&self, session: &Session, frame: RunFrame) -> anyhow::Result<()> {
         if self.raw {
             return session.out.bytes(&frame.payload.bytes);
         }
         if !session.out.is_table() {
-            return session.out.json(&document(frame));
+            return session.out.json(&FrameOfAttempt::from(frame));
         }
         let kind = session.out.paint.paint(Ink::Faint, frame.frame_type.as_str());
         session.out.text(&format!("{kind}  {}\n", shown(&frame.payload)))
     }
 }
 
-/// A frame as the interface has it, with the attempt it belongs to.
-fn document(frame: &RunFrame) -> Value {
-    let payload: Option<Value> = serde_json::from_slice(&frame.payload.bytes).ok();
-    let mut document = json!({
-        "attempt_index": frame.attempt,
-        "id": frame.id,
-        "frame_type": frame.frame_type,
-        "correlation_id": frame.correlation_id,
-    });
-    document["payload"] = payload.unwrap_or_else(|| json!(String::from_utf8_lossy(&frame.payload.bytes)));
-    document
+impl From<RunFrame> for FrameOfAttempt {
+    fn from(frame: RunFrame) -> Self {
+        Self {
+            attempt_index: frame.attempt,
+            frame: Frame {
+                id: frame.id,
+                frame_type: frame.frame_type,
+                payload: frame.payload,
+                correlation_id: frame.correlation_id,
+            },
+        }
+    }
 }
 
 /// A payload on one line: a text without its quotes, everything else as it is.

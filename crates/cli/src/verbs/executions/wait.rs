@@ -10,13 +10,14 @@ use crate::failure::{Class, Failure};
 use crate::verbs::output::clean;
 use crate::verbs::patience::{WAIT, patiently};
 use crate::verbs::session::{Common, Session};
+use crate::verbs::which::OneExecution;
 use crate::verbs::{id, when};
 
 /// Wait for the end of an execution
 #[derive(clap::Args)]
 pub(crate) struct Wait {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// No longer than this, such as 90s or 2h [default: as long as it takes]
     #[arg(long, value_parser = when::parse_span)]
     timeout: Option<Duration>,
@@ -26,8 +27,7 @@ pub(crate) struct Wait {
 
 impl Wait {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let state = until_ended(&session, id, self.timeout).await?;
         session.out.done(&state, state.public_state)?;
         match state.public_state {

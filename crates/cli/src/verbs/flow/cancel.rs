@@ -5,8 +5,8 @@ use ff_core::fabric::On;
 use ff_core::record::CancelFlowPolicy;
 use ff_core::time::Duration;
 
-use crate::verbs::id;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneFlow;
 
 /// How long the answer may take until every member was reached.
 const WAIT: Duration = Duration::from_secs(10);
@@ -14,8 +14,8 @@ const WAIT: Duration = Duration::from_secs(10);
 /// Cancel a flow, or seal it
 #[derive(clap::Args)]
 pub(crate) struct Cancel {
-    /// Which: its id, its name, or the last eight digits of its id
-    flow: String,
+    #[command(flatten)]
+    flow: OneFlow,
     /// Why, for whoever looks at it later
     #[arg(long, default_value = "cancelled at the command line")]
     reason: String,
@@ -39,8 +39,7 @@ enum Members {
 
 impl Cancel {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::flow(&session, &self.flow).await?;
+        let (session, id) = self.flow.open(&self.common).await?;
         let command = CancelFlow {
             reason: self.reason,
             policy: match self.members {

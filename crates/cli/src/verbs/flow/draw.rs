@@ -12,6 +12,7 @@ use ff_core::view::ExecutionView;
 use serde_json::json;
 
 use super::file;
+use crate::say;
 use crate::verbs::graph::{self, Node};
 use crate::verbs::output::{Ink, state_ink};
 use crate::verbs::session::{Common, Session};
@@ -58,6 +59,11 @@ impl Graph {
 async fn read(session: &Session, id: FlowId) -> anyhow::Result<(Vec<ExecutionView>, Vec<Edge>)> {
     let members = async |page: PageRequest| session.fabric.list_members(On::new(id, page)).await;
     let members = paging::list(MEMBERS_MAX, members).await?;
+    if members.is_cut {
+        say::aside(format_args!(
+            "It has more members than these, the newest {MEMBERS_MAX}."
+        ));
+    }
     let edges = async |page: PageRequest| session.fabric.list_edges(On::new(id, page)).await;
     let edges = paging::list(EDGES_MAX, edges).await?;
     Ok((members.items, edges.items))

@@ -10,13 +10,14 @@ use crate::verbs::executions::table;
 use crate::verbs::output::{Details, Ink};
 use crate::verbs::paging::Limit;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneFlow;
 use crate::verbs::{id, tag, when};
 
 /// Show a flow with its members
 #[derive(clap::Args)]
 pub(crate) struct Get {
-    /// Which: its id, its name, or the last eight digits of its id
-    flow: String,
+    #[command(flatten)]
+    flow: OneFlow,
     #[command(flatten)]
     limit: Limit,
     #[command(flatten)]
@@ -25,8 +26,7 @@ pub(crate) struct Get {
 
 impl Get {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::flow(&session, &self.flow).await?;
+        let (session, id) = self.flow.open(&self.common).await?;
         let flow = session.fabric.get_flow(id).await?;
         session.out.one(&flow, || details(&flow, session.now))?;
         if !session.out.is_table() {
@@ -35,10 +35,8 @@ impl Get {
         let ask = async |page: PageRequest| session.fabric.list_members(On::new(id, page)).await;
         let members = self.limit.list(ask).await?;
         session.out.text("\n")?;
-        let rows = || table(&members.items, session.now);
-        session.out.list(&members.items, rows, "It has no members.")?;
-        self.limit.tell_of_more(&members);
-        Ok(())
+        let table = |items: &[_]| table(items, session.now);
+        self.limit.print(session.out, &members, table, "It has no members.")
     }
 }
 

@@ -39,12 +39,12 @@ impl List {
             session.fabric.list_flows(list).await
         };
         let listed = self.limit.list(ask).await?;
-        let none = "There are no such flows. Submit one with `ff flow submit FILE`.";
-        session
-            .out
-            .list(&listed.items, || table(&listed.items, session.now), none)?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        let none = match (&self.kind, &self.tag) {
+            (None, None) => "There are no flows. Submit one with `ff flow submit FILE`.",
+            _ => "No flow is like that.",
+        };
+        let table = |items: &[_]| table(items, session.now);
+        self.limit.print(session.out, &listed, table, none)
     }
 }
 

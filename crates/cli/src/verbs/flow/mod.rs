@@ -5,6 +5,7 @@ mod draw;
 mod file;
 mod get;
 mod list;
+mod parts;
 mod submit;
 
 pub(crate) use file::schema;

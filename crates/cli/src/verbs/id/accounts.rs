@@ -4,6 +4,7 @@ use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::id::{BudgetId, QuotaPolicyId};
 
 use super::{NEWEST, ends_in, none, one};
+use crate::failure::{Class, Failure};
 use crate::verbs::paging;
 use crate::verbs::session::Session;
 
@@ -30,14 +31,12 @@ pub(crate) async fn quota(session: &Session, given: &str) -> anyhow::Result<Quot
     let ask = async |page: PageRequest| session.fabric.list_quota_policies(all(session, page)).await;
     let mut quotas = paging::list(NEWEST, ask).await?.items;
     quotas.retain(|quota| ends_in(quota.quota_policy_id.uuid(), given));
-    let found = one(quotas, "quota policy", given, |quota| quota.quota_policy_id.to_string())?;
+    let found = one(quotas, "quota", given, |quota| quota.quota_policy_id.to_string())?;
     let found = found.map(|quota| quota.quota_policy_id);
     found.ok_or_else(|| {
-        none(
-            "quota policy",
-            given,
-            "`ff quota list` shows the quotas of the namespace.",
-        )
+        let what = format!("no quota has the id {given:?}, and none of the newest {NEWEST} ends in it");
+        let advice = "`ff quota list` shows the quotas of the namespace.";
+        Failure::new(Class::NotFound, what).advise(advice).into()
     })
 }
 

@@ -1,6 +1,6 @@
 //! Executions by what people call them.
 
-use ff_core::command::page::{Page, PageRequest};
+use ff_core::command::page::PageRequest;
 use ff_core::id::ExecutionId;
 use ff_core::view::{ExecutionView, ListExecutions, WantedTag};
 
@@ -61,13 +61,6 @@ async fn newest(session: &Session, list: ListExecutions, count: usize) -> anyhow
         namespace: session.namespace.clone(),
         ..list
     };
-    let ask = async |page: PageRequest| {
-        let list = ListExecutions { page, ..list.clone() };
-        let page = session.fabric.list_executions(list).await?;
-        Ok(Page {
-            items: page.items,
-            next: page.next,
-        })
-    };
+    let ask = async |page: PageRequest| session.list_executions(&list, page).await;
     Ok(paging::list(count, ask).await?.items)
 }

@@ -6,6 +6,7 @@ mod flows;
 
 use std::fmt::Display;
 
+use ff_core::record::HistorySubject;
 use uuid::Uuid;
 
 use crate::failure::{Class, Failure};
@@ -27,6 +28,14 @@ const CANDIDATES_MAX: usize = 10;
 pub(crate) fn short(uuid: Uuid) -> String {
     let text = uuid.to_string();
     text[text.len() - DIGITS_MIN..].to_owned()
+}
+
+/// The same of what something happened to.
+pub(crate) fn short_subject(subject: HistorySubject) -> String {
+    match subject {
+        HistorySubject::Execution(id) => short(id.uuid()),
+        HistorySubject::Flow(id) => short(id.uuid()),
+    }
 }
 
 /// Whether the text can be the end of an id.

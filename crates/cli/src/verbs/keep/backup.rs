@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use ff_backend_sqlite::copy_store;
 
 use super::foreign::{self, Task};
-use super::progress::Progress;
 use crate::at::StoreAt;
 use crate::failure::{Class, Failure};
 use crate::open::Address;
 use crate::say;
+use crate::verbs::progress::Progress;
 
 /// Copy a store while it is in use
 ///

@@ -29,7 +29,8 @@ pub(super) fn refer(store: &Address, task: Task, file: &str) -> anyhow::Error {
         ),
         (Address::Valkey(_), Task::Restore) => (
             format!("cp {file} DATA_DIRECTORY/dump.rdb"),
-            "Stop every server and Valkey before; with appendonly, move its files away, too. Start Valkey, then the servers.",
+            "Stop every server and Valkey before, and move all of its old files away. Start Valkey once with --appendonly no, or it ignores the \
+             snapshot and writes over it; docs/how-to/valkey.md has every step.",
         ),
         (Address::Memory, _) => {
             let what = "a store in memory is gone with its process; there is nothing to copy";

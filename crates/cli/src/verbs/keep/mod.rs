@@ -2,7 +2,6 @@
 
 mod backup;
 mod foreign;
-mod progress;
 mod restore;
 
 pub(crate) use backup::Backup;

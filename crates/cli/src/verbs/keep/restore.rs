@@ -7,9 +7,9 @@ use ff_backend_sqlite::copy_store;
 
 use super::backup::refuse_existing;
 use super::foreign::{self, Task};
-use super::progress::Progress;
 use crate::at::StoreAt;
 use crate::open::{self, Address};
+use crate::verbs::progress::Progress;
 use crate::{say, serve};
 
 /// Make a store from a copy of one

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ff_core::error::Code;
 use ff_core::name::LaneId;
-use ff_core::record::{Happening, HistoryLine, HistorySubject};
+use ff_core::record::{Happening, HistoryLine};
 use ff_core::time::Duration;
 use ff_core::view::{EventFilter, EventsFrom, ReadEvents};
 
@@ -22,9 +22,9 @@ const HEAD: usize = 49;
 /// Follow what happens, as it happens
 #[derive(clap::Args)]
 pub(crate) struct Events {
-    /// Where to begin: `now`, `oldest`, or a moment such as 2h (ago) or 2026-11-16T09:30
-    #[arg(long, value_name = "WHEN", default_value = "now", value_parser = from)]
-    from: From,
+    /// Where to begin: `now`, `oldest`, or a moment such as 2h (ago) or 2026-11-16T09:30 [default: now; with --no-follow, oldest]
+    #[arg(long, value_name = "WHEN", value_parser = from)]
+    from: Option<From>,
     /// Stop when everything that has happened so far is told
     #[arg(long)]
     no_follow: bool,
@@ -74,9 +74,10 @@ impl Events {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
         let session = self.common.open().await?;
         let from = match self.from {
-            From::Oldest => EventsFrom::Oldest,
-            From::Now => EventsFrom::Now,
-            From::Moment(moment) => EventsFrom::At(moment.seen_from(session.now)),
+            Some(From::Now) => EventsFrom::Now,
+            None if !self.no_follow => EventsFrom::Now,
+            None | Some(From::Oldest) => EventsFrom::Oldest,
+            Some(From::Moment(moment)) => EventsFrom::At(moment.seen_from(session.now)),
         };
         let mut request = ReadEvents {
             from: Some(from),
@@ -85,6 +86,7 @@ impl Events {
             wait: if self.no_follow { Duration::ZERO } else { WAIT },
             ..ReadEvents::default()
         };
+        let mut is_told = false;
         loop {
             let read = patiently(async || session.fabric.events(request.clone()).await).await;
             let page = match read {
@@ -99,6 +101,7 @@ impl Events {
                 read => read?,
             };
             let is_all = page.events.is_empty();
+            is_told |= !is_all;
             for event in &page.events {
                 match session.out.is_table() {
                     true => session.out.text(&line(&event.line, session.out))?,
@@ -107,6 +110,9 @@ impl Events {
             }
             (request.cursor, request.from) = (Some(page.next), None);
             if self.no_follow && is_all {
+                if !is_told && session.out.is_table() {
+                    say::aside("Nothing like that has happened, as far as events are kept.");
+                }
                 return Ok(());
             }
         }
@@ -132,15 +138,11 @@ impl Events {
 
 /// One event on one line: a table would have to know how wide the next ones are.
 fn line(line: &HistoryLine, out: Out) -> String {
-    let subject = match line.subject {
-        HistorySubject::Execution(id) => id::short(id.uuid()),
-        HistorySubject::Flow(id) => id::short(id.uuid()),
-    };
     let what = out.paint.paint(ink(line.what), &format!("{:<16}", line.what.as_str()));
-    let subject = out.paint.paint(Ink::Strong, &subject);
+    let subject = out.paint.paint(Ink::Strong, &id::short_subject(line.subject));
     let at = out.paint.paint(Ink::Faint, &when::moment(line.at));
     let lane = line.lane.as_ref().map_or("", LaneId::as_str);
-    let rest = format!("{:<12}  {:<10}  {lane}", clean(&line.kind), clean(actor(&line.actor)));
+    let rest = format!("{:<10}  {:<8}  {lane}", clean(&line.kind), clean(actor(&line.actor)));
     let rest = out
         .width
         .map_or(rest.clone(), |width| cut(&rest, width.saturating_sub(HEAD)));

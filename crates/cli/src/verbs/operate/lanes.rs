@@ -2,15 +2,15 @@
 
 use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::Changed;
-use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::submit::LaneState;
+use ff_core::fabric::Fabric;
 use ff_core::name::LaneId;
 use ff_core::state::PublicState;
 use ff_core::time::Timestamp;
 use ff_core::view::LaneView;
 
+use super::listing::Listing;
 use crate::verbs::output::{Cell, Column, Ink, Table};
-use crate::verbs::paging::Limit;
 use crate::verbs::session::Common;
 use crate::verbs::when;
 
@@ -18,9 +18,7 @@ use crate::verbs::when;
 #[derive(clap::Args)]
 pub(crate) struct Lanes {
     #[command(flatten)]
-    limit: Limit,
-    #[command(flatten)]
-    common: Common,
+    listing: Listing,
 }
 
 /// Say what a lane accepts and hands out
@@ -52,18 +50,9 @@ struct Change {
 
 impl Lanes {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let ask = async |page: PageRequest| {
-            let namespace = session.own_namespace();
-            session.fabric.list_lanes(ListOf { namespace, page }).await
-        };
-        let listed = self.limit.list(ask).await?;
+        let ask = async |fabric: &dyn Fabric, of| fabric.list_lanes(of).await;
         let none = "There are no lanes: they appear with the first thing that is submitted to them.";
-        session
-            .out
-            .list(&listed.items, || table(&listed.items, session.now), none)?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        self.listing.print(ask, table, none).await
     }
 }
 

@@ -3,6 +3,7 @@
 mod budget;
 mod events;
 mod lanes;
+mod listing;
 mod quota;
 mod secret;
 mod workers;

@@ -1,37 +1,25 @@
 //! `ff workers`.
 
-use ff_core::command::page::{ListOf, PageRequest};
+use ff_core::fabric::Fabric;
 use ff_core::record::Worker;
 use ff_core::time::Timestamp;
 
+use super::listing::Listing;
 use crate::verbs::output::{Cell, Column, Ink, Table};
-use crate::verbs::paging::Limit;
-use crate::verbs::session::Common;
 use crate::verbs::when;
 
 /// List the live workers
 #[derive(clap::Args)]
 pub(crate) struct Workers {
     #[command(flatten)]
-    limit: Limit,
-    #[command(flatten)]
-    common: Common,
+    listing: Listing,
 }
 
 impl Workers {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let ask = async |page: PageRequest| {
-            let namespace = session.own_namespace();
-            session.fabric.list_workers(ListOf { namespace, page }).await
-        };
-        let listed = self.limit.list(ask).await?;
+        let ask = async |fabric: &dyn Fabric, of| fabric.list_workers(of).await;
         let none = "No worker is live. Whatever is submitted waits for one.";
-        session
-            .out
-            .list(&listed.items, || table(&listed.items, session.now), none)?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        self.listing.print(ask, table, none).await
     }
 }
 

@@ -68,7 +68,7 @@ impl Out {
             Format::Json => {
                 let items = items.iter().map(wire::to_json).collect::<Result<Vec<_>, _>>()?;
                 let list = [b"[".to_vec(), items.join(&b","[..]), b"]".to_vec()].concat();
-                self.text(&pretty::json(&list))?;
+                self.text(&pretty::json(std::str::from_utf8(&list)?))?;
             }
             Format::Ndjson => items.iter().try_for_each(|item| self.json_line(item))?,
         }
@@ -95,7 +95,7 @@ impl Out {
     pub(crate) fn json<T: Serialize>(&self, item: &T) -> anyhow::Result<()> {
         match self.format {
             Format::Ndjson => self.json_line(item),
-            _ => self.text(&pretty::json(&wire::to_json(item)?)),
+            _ => self.text(&pretty::json(std::str::from_utf8(&wire::to_json(item)?)?)),
         }
     }
 

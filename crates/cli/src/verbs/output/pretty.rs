@@ -1,10 +1,9 @@
 //! JSON for the eyes: the same values in the same order, on lines of their own.
 
 /// The document with line ends and indentation. Numbers and strings stay as they were written.
-pub(crate) fn json(document: &[u8]) -> String {
-    let text = String::from_utf8_lossy(document);
+pub(crate) fn json(document: &str) -> String {
     let (mut pretty, mut depth, mut is_string, mut is_escaped) = (String::new(), 0_usize, false, false);
-    let mut characters = text.chars().peekable();
+    let mut characters = document.chars().peekable();
     while let Some(c) = characters.next() {
         if is_string {
             pretty.push(c);
@@ -56,7 +55,7 @@ mod tests {
 
     #[test]
     fn documents_are_indented_and_otherwise_as_they_were() {
-        let pretty = json(br#"{"b":[1,{}],"a":"x, \"y\": {\\","n":1.10, "e":[ ]}"#);
+        let pretty = json(r#"{"b":[1,{}],"a":"x, \"y\": {\\","n":1.10, "e":[ ]}"#);
         let expected =
             "{\n  \"b\": [\n    1,\n    {}\n  ],\n  \"a\": \"x, \\\"y\\\": {\\\\\",\n  \"n\": 1.10,\n  \"e\": []\n}\n";
         assert_eq!(pretty, expected);

@@ -247,7 +247,7 @@ mod tests {
     fn colours_take_no_room() {
         let mut table = Table::new([Column::new("STATE"), Column::new("X")]);
         table.row([Cell::new(Ink::Good, "done"), "y".into()]);
-        let painted = table.render(None, Paint::Colours);
+        let painted = table.render(None, Paint::Sixteen);
         assert!(painted.contains("\u{1b}[32mdone\u{1b}[0m   y"), "{painted:?}");
     }
 }

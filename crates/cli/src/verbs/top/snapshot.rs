@@ -14,6 +14,8 @@ use crate::verbs::session::Session;
 
 /// No screen shows more of anything.
 const SHOWN_MAX: usize = 100;
+/// Pages of what runs that are asked for: each looks at some 10,000 executions, and they are asked for again and again.
+const PAGES_MAX: usize = 10;
 
 /// What there is at one moment.
 pub(super) struct Snapshot {
@@ -39,24 +41,20 @@ impl Snapshot {
             let namespace = Some(session.own_namespace());
             session.fabric.approvals(ListApprovals { namespace, page }).await
         };
-        let running = ListExecutions {
-            namespace: Some(session.own_namespace()),
-            state: vec![PublicState::Active],
-            ..ListExecutions::default()
-        };
-        let (lanes, workers, approvals, running) = futures::try_join!(
+        let (lanes, workers, approvals) = futures::try_join!(
             paging::list(SHOWN_MAX, lanes),
             paging::list(SHOWN_MAX, workers),
             paging::list(SHOWN_MAX, approvals),
-            session.fabric.list_executions(running),
         )?;
-        Ok(Self {
+        let mut snapshot = Self {
             lanes: lanes.items,
             workers: workers.items,
-            running: running.items,
+            running: Vec::new(),
             approvals: approvals.items.len(),
             at,
-        })
+        };
+        snapshot.running = running(session, snapshot.count(PublicState::Active)).await?;
+        Ok(snapshot)
     }
 
     /// How many executions are in this state.
@@ -66,7 +64,8 @@ impl Snapshot {
 
     /// Ends per second, of all lanes.
     pub(super) fn throughput(&self) -> f64 {
-        self.lanes.iter().map(|lane| lane.throughput).sum()
+        // The sum of nothing would be below zero.
+        self.lanes.iter().map(|lane| lane.throughput).sum::<f64>() + 0.0
     }
 
     /// The same for a program.
@@ -84,4 +83,30 @@ impl Snapshot {
             "workers": self.workers,
         })
     }
+}
+
+/// What runs, the newest first: `count` executions, as far as they are soon found among those that do not.
+async fn running(session: &Session, count: u64) -> Result<Vec<ExecutionView>> {
+    let list = ListExecutions {
+        namespace: Some(session.own_namespace()),
+        state: vec![PublicState::Active],
+        ..ListExecutions::default()
+    };
+    let wanted = usize::try_from(count).map_or(SHOWN_MAX, |count| count.min(SHOWN_MAX));
+    let (mut running, mut page) = (Vec::new(), PageRequest::default());
+    for _ in 0..PAGES_MAX {
+        if running.len() >= wanted {
+            break;
+        }
+        let mut listed = session.list_executions(&list, page).await?;
+        running.append(&mut listed.items);
+        page = PageRequest {
+            cursor: listed.next,
+            ..PageRequest::default()
+        };
+        if page.cursor.is_none() {
+            break;
+        }
+    }
+    Ok(running)
 }

@@ -34,10 +34,9 @@ impl Approvals {
             true => asked::read(&session, &listed.items).await?,
             false => HashMap::new(),
         };
-        let table = || table(&session, &listed.items, &asked);
-        session.out.list(&listed.items, table, "Nothing waits for a person.")?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        let table = |items: &[_]| table(&session, items, &asked);
+        self.limit
+            .print(session.out, &listed, table, "Nothing waits for a person.")
     }
 }
 

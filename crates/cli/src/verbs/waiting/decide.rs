@@ -7,8 +7,9 @@ use ff_core::payload::Payload;
 
 use super::signal::sentence;
 use super::waitpoint;
+use crate::verbs::input;
 use crate::verbs::session::Common;
-use crate::verbs::{id, input};
+use crate::verbs::which::OneExecution;
 
 /// Say yes to what an execution waits for
 #[derive(clap::Args)]
@@ -27,8 +28,8 @@ pub(crate) struct Reject {
 /// A person's decision.
 #[derive(clap::Args)]
 struct Decision {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// What the handler is to know besides: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON")]
     note: Option<String>,
@@ -62,8 +63,7 @@ impl Reject {
 
 impl Decision {
     async fn send(self, verdict: Verdict) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let (signal, done) = match verdict {
             Verdict::Yes => (SignalName::approved(), "approved"),
             Verdict::No => (SignalName::rejected(), "rejected"),
@@ -83,7 +83,7 @@ impl Decision {
         };
         session.out.done(
             &delivered,
-            format_args!("{done} {}: {}", self.execution, sentence(&delivered)),
+            format_args!("{done} {}: {}", self.execution.given, sentence(&delivered)),
         )
     }
 }

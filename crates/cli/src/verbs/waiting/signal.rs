@@ -9,14 +9,15 @@ use ff_core::record::SignalEffect;
 use ff_core::token::WaitpointToken;
 
 use super::waitpoint;
+use crate::verbs::input;
 use crate::verbs::session::Common;
-use crate::verbs::{id, input};
+use crate::verbs::which::OneExecution;
 
 /// Deliver a signal to an execution that waits for one
 #[derive(clap::Args)]
 pub(crate) struct Signal {
-    /// Which: its id, its name, or the last eight digits of its id
-    execution: String,
+    #[command(flatten)]
+    execution: OneExecution,
     /// What the signal is called
     signal: SignalName,
     /// What comes with it: JSON, @FILE, or - for standard input
@@ -37,8 +38,7 @@ pub(crate) struct Signal {
 
 impl Signal {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let id = id::execution(&session, &self.execution).await?;
+        let (session, id) = self.execution.open(&self.common).await?;
         let waitpoint_id = waitpoint::find(&session, id, self.at.as_deref(), &self.signal).await?;
         let waitpoint_token = match &self.token {
             Some(token) => WaitpointToken::from_text(token),
@@ -72,7 +72,7 @@ impl Signal {
         let delivered = session.fabric.deliver_signal(On::new(id, send)).await?;
         session.out.done(
             &delivered,
-            format_args!("delivered to {}: {}", self.execution, sentence(&delivered)),
+            format_args!("delivered to {}: {}", self.execution.given, sentence(&delivered)),
         )
     }
 }

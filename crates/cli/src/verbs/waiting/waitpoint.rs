@@ -18,7 +18,7 @@ pub(super) async fn find(
 ) -> anyhow::Result<WaitpointId> {
     let open = session.fabric.list_pending_waitpoints(execution).await?;
     let chosen = choose(&open, named, signal);
-    chosen.map_err(|candidates| refused(execution, named, &candidates).into())
+    chosen.map_err(|candidates| refused(execution, named, signal, &candidates).into())
 }
 
 /// The one that is meant, or those that may be.
@@ -52,11 +52,16 @@ fn asks_for(waitpoint: &OpenWaitpoint, signal: &SignalName) -> bool {
     }
 }
 
-fn refused(execution: ExecutionId, named: Option<&str>, candidates: &[&OpenWaitpoint]) -> Failure {
+fn is_decision(signal: &SignalName) -> bool {
+    [SignalName::approved(), SignalName::rejected()].contains(signal)
+}
+
+fn refused(execution: ExecutionId, named: Option<&str>, signal: &SignalName, candidates: &[&OpenWaitpoint]) -> Failure {
     let short = id::short(execution.uuid());
     if candidates.is_empty() {
         let what = match named {
             Some(named) => format!("{execution} waits at no {named:?}"),
+            None if is_decision(signal) => format!("{execution} does not wait for a person"),
             None => format!("{execution} does not wait for a signal"),
         };
         return Failure::new(Class::Refused, what).advise(format!("`ff explain {short}` says what it does."));

@@ -13,7 +13,8 @@ use ff_core::time::Duration;
 use super::dimension;
 use crate::say;
 use crate::verbs::session::Common;
-use crate::verbs::{id, when};
+use crate::verbs::when;
+use crate::verbs::which::OneBudget;
 
 #[derive(clap::Args)]
 pub(super) struct Create {
@@ -34,8 +35,8 @@ pub(super) struct Create {
 
 #[derive(clap::Args)]
 pub(super) struct Limit {
-    /// Which: its id, what it is for, or the last eight digits of its id
-    budget: String,
+    #[command(flatten)]
+    budget: OneBudget,
     /// The new limits, as NAME=HARD, NAME=SOFT:HARD or NAME=none
     #[arg(required = true, value_name = "NAME=LIMIT", value_parser = dimension::limits)]
     limits: Vec<(Dimension, Limits)>,
@@ -45,8 +46,8 @@ pub(super) struct Limit {
 
 #[derive(clap::Args)]
 pub(super) struct Charge {
-    /// Which: its id, what it is for, or the last eight digits of its id
-    budget: String,
+    #[command(flatten)]
+    budget: OneBudget,
     /// What was spent, as NAME=NUMBER
     #[arg(required = true, value_name = "NAME=NUMBER", value_parser = dimension::amount)]
     amounts: Vec<(Dimension, u64)>,
@@ -59,16 +60,16 @@ pub(super) struct Charge {
 
 #[derive(clap::Args)]
 pub(super) struct Reset {
-    /// Which: its id, what it is for, or the last eight digits of its id
-    budget: String,
+    #[command(flatten)]
+    budget: OneBudget,
     #[command(flatten)]
     common: Common,
 }
 
 #[derive(clap::Args)]
 pub(super) struct Delete {
-    /// Which: its id, what it is for, or the last eight digits of its id
-    budget: String,
+    #[command(flatten)]
+    budget: OneBudget,
     #[command(flatten)]
     common: Common,
 }
@@ -97,8 +98,7 @@ impl Create {
 
 impl Limit {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let budget = id::budget(&session, &self.budget).await?;
+        let (session, budget) = self.budget.open(&self.common).await?;
         let dimensions: BTreeMap<_, _> = self.limits.into_iter().collect();
         let updated = session
             .fabric
@@ -114,8 +114,7 @@ impl Limit {
 
 impl Charge {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let budget = id::budget(&session, &self.budget).await?;
+        let (session, budget) = self.budget.open(&self.common).await?;
         let command = ChargeBudget {
             deltas: self.amounts.into_iter().collect(),
             dedup_key: self.idempotency_key,
@@ -142,8 +141,7 @@ fn charged(reported: &Reported) -> String {
 
 impl Reset {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let budget = id::budget(&session, &self.budget).await?;
+        let (session, budget) = self.budget.open(&self.common).await?;
         let reset = session
             .fabric
             .reset_budget(On::new(budget, ResetBudget::default()))
@@ -158,8 +156,7 @@ impl Reset {
 
 impl Delete {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let budget = id::budget(&session, &self.budget).await?;
+        let (session, budget) = self.budget.open(&self.common).await?;
         let deleted = session.fabric.delete_budget(budget).await?;
         let sentence = match deleted {
             Deleted::Now => format!("budget {budget} limits nothing any more"),

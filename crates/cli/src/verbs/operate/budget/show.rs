@@ -1,52 +1,41 @@
 //! `ff budget list` and `ff budget get`.
 
 use ff_core::command::budget::{BudgetState, BudgetView, DimensionView};
-use ff_core::command::page::{ListOf, PageRequest};
+use ff_core::fabric::Fabric;
 use ff_core::time::Timestamp;
 
+use crate::verbs::operate::listing::Listing;
 use crate::verbs::output::{Cell, Column, Details, Ink, Table};
-use crate::verbs::paging;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneBudget;
 use crate::verbs::{id, when};
 
 #[derive(clap::Args)]
 pub(super) struct List {
     #[command(flatten)]
-    limit: paging::Limit,
-    #[command(flatten)]
-    common: Common,
+    listing: Listing,
 }
 
 #[derive(clap::Args)]
 pub(super) struct Get {
-    /// Which: its id, what it is for, or the last eight digits of its id
-    budget: String,
+    #[command(flatten)]
+    budget: OneBudget,
     #[command(flatten)]
     common: Common,
 }
 
 impl List {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let ask = async |page: PageRequest| {
-            let namespace = session.own_namespace();
-            session.fabric.list_budgets(ListOf { namespace, page }).await
-        };
-        let listed = self.limit.list(ask).await?;
+        let ask = async |fabric: &dyn Fabric, of| fabric.list_budgets(of).await;
         let none = "There are no budgets. Make one with `ff budget create team --limit tokens=1000000`.";
-        session
-            .out
-            .list(&listed.items, || table(&listed.items, session.now), none)?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        self.listing.print(ask, table, none).await
     }
 }
 
 impl Get {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let budget = id::budget(&session, &self.budget).await?;
-        let view = session.fabric.get_budget(budget).await?;
+        let (session, id) = self.budget.open(&self.common).await?;
+        let view = session.fabric.get_budget(id).await?;
         session.out.one(&view, || details(&view, session.now))
     }
 }

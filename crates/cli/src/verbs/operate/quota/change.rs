@@ -6,7 +6,8 @@ use ff_core::fabric::On;
 use ff_core::time::Duration;
 
 use crate::verbs::session::Common;
-use crate::verbs::{id, when};
+use crate::verbs::when;
+use crate::verbs::which::OneQuota;
 
 #[derive(clap::Args)]
 #[group(id = "limits", required = true, multiple = true, args = ["rate", "at_once"])]
@@ -26,8 +27,8 @@ pub(super) struct Create {
 
 #[derive(clap::Args)]
 pub(super) struct Update {
-    /// Which: its id, or the last eight digits of its id
-    quota: String,
+    #[command(flatten)]
+    quota: OneQuota,
     /// Attempts that may start in any window, or `none` for no limit
     #[arg(long, value_parser = limit)]
     rate: Option<LimitChange>,
@@ -43,8 +44,8 @@ pub(super) struct Update {
 
 #[derive(clap::Args)]
 pub(super) struct Delete {
-    /// Which: its id, or the last eight digits of its id
-    quota: String,
+    #[command(flatten)]
+    quota: OneQuota,
     #[command(flatten)]
     common: Common,
 }
@@ -77,8 +78,7 @@ impl Create {
 
 impl Update {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let quota = id::quota(&session, &self.quota).await?;
+        let (session, quota) = self.quota.open(&self.common).await?;
         let command = UpdateQuotaPolicy {
             window: self.window,
             max_requests_per_window: self.rate.unwrap_or_default(),
@@ -96,8 +96,7 @@ impl Update {
 
 impl Delete {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let quota = id::quota(&session, &self.quota).await?;
+        let (session, quota) = self.quota.open(&self.common).await?;
         let deleted = session.fabric.delete_quota_policy(quota).await?;
         let sentence = match deleted {
             Deleted::Now => format!("quota {quota} limits nothing any more"),

@@ -1,50 +1,41 @@
 //! `ff quota list` and `ff quota get`.
 
-use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::quota::{QuotaPolicyView, QuotaState};
+use ff_core::fabric::Fabric;
 use ff_core::time::Timestamp;
 
+use crate::verbs::operate::listing::Listing;
 use crate::verbs::output::{Cell, Column, Details, Ink, Table};
-use crate::verbs::paging::Limit;
 use crate::verbs::session::Common;
+use crate::verbs::which::OneQuota;
 use crate::verbs::{id, when};
 
 #[derive(clap::Args)]
 pub(super) struct List {
     #[command(flatten)]
-    limit: Limit,
-    #[command(flatten)]
-    common: Common,
+    listing: Listing,
 }
 
 #[derive(clap::Args)]
 pub(super) struct Get {
-    /// Which: its id, or the last eight digits of its id
-    quota: String,
+    #[command(flatten)]
+    quota: OneQuota,
     #[command(flatten)]
     common: Common,
 }
 
 impl List {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let ask = async |page: PageRequest| {
-            let namespace = session.own_namespace();
-            session.fabric.list_quota_policies(ListOf { namespace, page }).await
-        };
-        let listed = self.limit.list(ask).await?;
+        let ask = async |fabric: &dyn Fabric, of| fabric.list_quota_policies(of).await;
         let none = "There are no quotas. Make one with `ff quota create --rate 100 --window 1min`.";
-        session.out.list(&listed.items, || table(&listed.items), none)?;
-        self.limit.tell_of_more(&listed);
-        Ok(())
+        self.listing.print(ask, |quotas, _| table(quotas), none).await
     }
 }
 
 impl Get {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let session = self.common.open().await?;
-        let quota = id::quota(&session, &self.quota).await?;
-        let view = session.fabric.get_quota_policy(quota).await?;
+        let (session, id) = self.quota.open(&self.common).await?;
+        let view = session.fabric.get_quota_policy(id).await?;
         session.out.one(&view, || details(&view, session.now))
     }
 }

@@ -8,14 +8,14 @@ const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
 
 /// A bar on standard error; nothing where that is no terminal.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     what: &'static str,
     drawn: Option<Instant>,
     is_terminal: bool,
 }
 
 impl Progress {
-    pub(super) fn of(what: &'static str) -> Self {
+    pub(crate) fn of(what: &'static str) -> Self {
         Self {
             what,
             drawn: None,
@@ -24,7 +24,7 @@ impl Progress {
     }
 
     /// So much of all of it is done.
-    pub(super) fn at(&mut self, done: u64, all: u64) {
+    pub(crate) fn at(&mut self, done: u64, all: u64) {
         let is_soon = self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY);
         if !self.is_terminal || (is_soon && done < all) {
             return;
