@@ -45,7 +45,12 @@ pub(crate) async fn server_info(asked: Asked) -> Answer<Response> {
             streams_per_key: settings.streams_per_key_max,
             parked_polls_per_key: settings.parked_polls_per_key_max,
         },
-        clock: if asked.server.tested.is_some() { "virtual" } else { "real" }.to_owned(),
+        clock: if asked.server.tested.is_some() {
+            "virtual"
+        } else {
+            "real"
+        }
+        .to_owned(),
         server_time: asked.server.engine.store_time().await?,
     };
     Ok(Json(info).into_response())

@@ -93,7 +93,10 @@ fn the_page_about_metrics_is_up_to_date() {
         std::fs::write(path, &page).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == page, "docs/reference/metrics.md is out of date: run `just pages`");
+    assert!(
+        found == page,
+        "docs/reference/metrics.md is out of date: run `just pages`"
+    );
 }
 
 const INTRODUCTION: &str = "\

@@ -32,8 +32,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
 
 /// Lines are no wider: that is the narrowest terminal there usually is.
 const WIDTH: usize = 80;
-const TEMPLATE: &str =
-    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 const START: &str = "\
 Verbs ask the server at http://127.0.0.1:7117, where `ff dev` listens.
 --url or FF_URL names another one.

@@ -34,7 +34,10 @@ fn the_page_of_duties_is_up_to_date() {
         fs::write(&path, &page).expect("the page can be written");
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "docs/reference/pump.md is out of date: run `just pages`");
+    assert!(
+        written == page,
+        "docs/reference/pump.md is out of date: run `just pages`"
+    );
 }
 
 #[test]

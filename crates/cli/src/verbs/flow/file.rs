@@ -3,6 +3,7 @@
 use anyhow::Context;
 use ff_core::command::flow::FlowGraph;
 use ff_core::fabric::op;
+use ff_core::limits::FLOW_MEMBERS_MAX;
 use ff_core::{schema, wire};
 use serde_json::{Value, json};
 
@@ -60,6 +61,18 @@ pub(crate) fn schema() -> Value {
     let mut document = graph.map_or(Value::Null, |(_, shape)| shape.takes);
     document["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     document["title"] = json!("A flow of FlowFabric");
+    // A call takes a part of it; a file has all.
+    let described = [
+        ("members", format!("Its members, 1 to {FLOW_MEMBERS_MAX}.")),
+        ("edges", "Which member waits for which.".to_owned()),
+        (
+            "open",
+            "Whether its members may run once all of it is there; absent: yes.".to_owned(),
+        ),
+    ];
+    for (field, description) in described {
+        document["properties"][field]["description"] = json!(description);
+    }
     document["components"] = json!({ "schemas": interface.named });
     document
 }
@@ -133,5 +146,7 @@ edges:
                 "{field} is missing in {schema}"
             );
         }
+        let members = &schema["properties"]["members"]["description"];
+        assert_eq!(members, "Its members, 1 to 100000.");
     }
 }

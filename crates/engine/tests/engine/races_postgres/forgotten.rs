@@ -13,7 +13,10 @@ async fn a_queue_whose_name_was_lost_is_named_again_by_whoever_enters_it() {
     assert_eq!(pair.forget_queues().await, "1");
     let later = submit(&pair.one).await;
     let tasks = take(&pair.other, 1).await;
-    assert_eq!(tasks[0].execution_id, later, "who has never heard of the queue finds it");
+    assert_eq!(
+        tasks[0].execution_id, later,
+        "who has never heard of the queue finds it"
+    );
     complete_all(&pair.other, &tasks).await;
     pair.stop().await;
 }
