@@ -44,21 +44,12 @@ pub(crate) async fn ask(port: u16, database: &str, sql: &str) -> Result<String, 
 /// Sends SQL over a connection of its own. The answer is a line for each row, with `|` between its values and nothing for
 /// NULL, as `psql --no-align --tuples-only` prints it.
 pub(crate) fn ask_blocking(port: u16, database: &str, sql: &str) -> Result<String, String> {
-    asked(port, database, sql)?.answer()
-}
-
-/// Sends SQL over a connection of its own and does not wait: the server finishes what it has begun, whoever has left.
-pub(crate) fn tell_blocking(port: u16, database: &str, sql: &str) -> Result<(), String> {
-    asked(port, database, sql).map(drop)
-}
-
-fn asked(port: u16, database: &str, sql: &str) -> Result<Connection, String> {
     let failed = |error: io::Error| error.to_string();
     let mut connection = Connection::open(port).map_err(failed)?;
     connection.send(None, &greeting(database)).map_err(failed)?;
     connection.answer()?;
     connection.send(Some(b'Q'), &text(sql)).map_err(failed)?;
-    Ok(connection)
+    connection.answer()
 }
 
 struct Connection(TcpStream);

@@ -1,6 +1,6 @@
 //! A database of a test's own.
 
-use crate::connection::{self, FIRST_DATABASE, tell_blocking};
+use crate::connection::{self, FIRST_DATABASE, ask_blocking};
 use crate::shared::Shared;
 use crate::until::until;
 
@@ -88,9 +88,8 @@ async fn exists(port: u16, name: &str) -> bool {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // By force, as the test's connections may still be open; the server waits a tenth of a second for them to end, and nobody for it.
-        // What cannot be removed goes with the server.
-        let _ = tell_blocking(
+        // By force, as the test's connections may still be open. What cannot be removed now goes with the server.
+        let _ = ask_blocking(
             self.port,
             FIRST_DATABASE,
             &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name),
