@@ -118,3 +118,21 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
+
+-- Empties a feed that another cluster has written and a dump has brought in, if it was ahead of this one: until the transactions here have
+-- reached its numbers, nobody would be shown what they write. Whoever read it there is told that it has expired.
+CREATE FUNCTION empty_foreign_feed(now bigint) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM pg_advisory_xact_lock(1179017570, 3);
+    IF coalesce((SELECT max(xid) FROM feed), 0) < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+        AND coalesce((SELECT max(last_xid) FROM feed_segment), 0) <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    THEN
+        RETURN;
+    END IF;
+    INSERT INTO feed_trimmed (partition, xid, number, written_at, trimmed_at)
+    SELECT partition, 0, 0, max(written_at), now FROM feed GROUP BY partition
+    ON CONFLICT (partition) DO UPDATE SET written_at = excluded.written_at, trimmed_at = excluded.trimmed_at;
+    UPDATE feed_trimmed SET xid = 0, number = 0;
+    TRUNCATE feed, feed_segment;
+END $$;

@@ -17,12 +17,13 @@ CREATE FUNCTION log_position() RETURNS bigint LANGUAGE sql VOLATILE AS $$
     SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint
 $$;
 
--- The generation of what is written now; none: this timeline was not met before, or its log is shorter than the caller has seen it, so
--- that writes were lost.
+-- The generation of what is written now; none: this timeline was not met before, or not with this table, which a dump has brought in; or
+-- its log is shorter than the caller has seen it, so that writes were lost.
 CREATE FUNCTION current_generation(caller caller) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     RETURN (SELECT number FROM generation
-        WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND log_position() >= caller.reached);
+        WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND drawn_in = tableoid
+            AND log_position() >= caller.reached);
 END $$;
 
 -- Moves executions in their queues, among what is due, and in the depths of their lanes.

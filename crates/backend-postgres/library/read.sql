@@ -11,7 +11,7 @@ BEGIN
     now := store_now(caller);
 END $$;
 
--- Draws a generation, where there is none: of a timeline that was not met before, or instead of one whose last writes were lost.
+-- Draws a generation, where there is none: of a timeline or a table that was not met before, or instead of one whose last writes were lost.
 CREATE FUNCTION draw_generation(caller caller, drawn bigint, OUT now bigint, OUT generation bigint, OUT reached bigint)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
@@ -19,12 +19,15 @@ BEGIN
     now := store_now(caller);
     IF log_position() < caller.reached THEN
         UPDATE generation SET number = drawn
-        WHERE system_identifier = caller.system_identifier AND timeline = current_timeline();
+        WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND drawn_in = tableoid;
     END IF;
-    INSERT INTO generation (system_identifier, timeline, number)
-    VALUES (caller.system_identifier, current_timeline(), drawn) ON CONFLICT DO NOTHING;
+    INSERT INTO generation (system_identifier, timeline, drawn_in, number)
+    VALUES (caller.system_identifier, current_timeline(), 'generation'::regclass, drawn) ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM empty_foreign_feed(now);
+    END IF;
     SELECT number INTO generation FROM generation
-    WHERE system_identifier = caller.system_identifier AND timeline = current_timeline();
+    WHERE system_identifier = caller.system_identifier AND timeline = current_timeline() AND drawn_in = tableoid;
     reached := log_position();
 END $$;
 

@@ -14,12 +14,13 @@ CREATE TABLE store (
 );
 
 -- Which history of writes this is. A number is drawn when a timeline of a cluster is first met; whoever sees that writes were lost on
--- it draws another one.
+-- it draws another one. Rows that a dump brings in stand for nothing: what was drawn in this table names it.
 CREATE TABLE generation (
     system_identifier bigint NOT NULL,
     timeline          text NOT NULL,
+    drawn_in          oid NOT NULL,
     number            bigint NOT NULL,
-    PRIMARY KEY (system_identifier, timeline)
+    PRIMARY KEY (system_identifier, timeline, drawn_in)
 );
 
 CREATE TABLE setting (

@@ -50,7 +50,7 @@ enum Scenario {
     Claims(claims::Arguments),
     /// What calls cost when little and when much is stored
     Stored(stored::Arguments),
-    /// S1 while a snapshot of the database is held open, and after it; on PostgreSQL
+    /// S1 while a snapshot of the database is held open, and after it, beside S1 without one; on PostgreSQL
     Snapshot(snapshot::Arguments),
     /// Whether tables stay as large as they are under a steady load; on PostgreSQL
     Soak(soak::Arguments),

@@ -145,10 +145,14 @@ impl Promises {
         self.flow_is_there(mirror, id)
     }
 
-    /// A caller was told that this part of a graph is there.
+    /// A caller was told that this part of a graph is there. The answer may be older than the end of a member that nobody needs any
+    /// more, which takes its edges with it.
     pub(crate) fn accept_graph(&self, mirror: &Mirror, promise: &GraphPromise) -> Holds {
         let flow = promise.flow_id;
         if mirror.flows.get(&flow).is_none_or(|flow| flow.deleting) {
+            return Ok(());
+        }
+        if promise.members.iter().any(|(id, _)| self.deleted.contains(id)) {
             return Ok(());
         }
         for (id, kind) in &promise.members {

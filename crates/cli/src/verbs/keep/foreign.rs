@@ -20,8 +20,8 @@ pub(super) fn refer(store: &Address, task: Task, file: &str) -> anyhow::Error {
             "It may run while servers do, and copies one moment of the whole store. PGUSER and PGPASSWORD say who asks.",
         ),
         (Address::Postgres(_), Task::Restore) => (
-            format!("pg_restore --clean --if-exists --dbname={url} {file}"),
-            "Stop every server before, and start them after. PGUSER and PGPASSWORD say who asks.",
+            format!("pg_restore --exit-on-error --dbname={url} {file}"),
+            "Stop every server before, restore into an empty database, and start them after. PGUSER and PGPASSWORD say who asks.",
         ),
         (Address::Valkey(_), Task::Backup) => (
             format!("valkey-cli -u {url} --rdb {file}"),

@@ -14,8 +14,8 @@ const COPY: &str = "copy";
 /// A SQLite store, and the one that is made from its copy.
 const FILE: &str = "sqlite:ff.db";
 const RESTORED_FILE: &str = "sqlite:restored/ff.db";
-/// The tables of events, and of what is kept in mind of them.
-const EMPTY_THE_FEED: &str = "TRUNCATE feed, feed_segment, feed_trimmed";
+/// A database every server has.
+const MAINTENANCE: &str = "postgres";
 /// How `ff` ends that did nothing but name another tool.
 const REFERRED: i32 = 3;
 
@@ -38,7 +38,7 @@ pub(crate) enum Target {
     Fresh,
     /// An empty database of another server; the first one is gone.
     Elsewhere,
-    /// The database it was copied from.
+    /// An empty database with the name of the one it was copied from, which is dropped.
     Itself,
 }
 
@@ -74,13 +74,12 @@ impl Keeper {
     pub(crate) fn keeps_events(&self) -> bool {
         match self {
             Self::Sqlite => true,
-            Self::Postgres { target, .. } => matches!(target, Target::Itself),
+            Self::Postgres { target, .. } => !matches!(target, Target::Elsewhere),
         }
     }
 
     /// Makes the store anew from its copy, while nobody uses it.
     pub(crate) async fn restore(&mut self, folder: &Path) -> Store {
-        let keeps_events = self.keeps_events();
         match self {
             Self::Sqlite => {
                 succeeds(ff(folder).args(["restore", COPY, "--store", RESTORED_FILE]));
@@ -91,17 +90,21 @@ impl Keeper {
                 database,
                 target,
             } => {
-                if matches!(target, Target::Elsewhere) {
-                    *server = durable().await;
-                }
-                if !matches!(target, Target::Itself) {
-                    *database = server.create_database().await;
+                match target {
+                    Target::Fresh => *database = server.create_database().await,
+                    Target::Elsewhere => {
+                        *server = durable().await;
+                        *database = server.create_database().await;
+                    }
+                    Target::Itself => {
+                        server
+                            .ask(MAINTENANCE, &format!("DROP DATABASE {database} WITH (FORCE)"))
+                            .await;
+                        server.ask(MAINTENANCE, &format!("CREATE DATABASE {database}")).await;
+                    }
                 }
                 let url = server.url(database);
                 by_another_tool(folder, "restore", &url);
-                if !keeps_events {
-                    server.ask(database, EMPTY_THE_FEED).await;
-                }
                 Store::At(url)
             }
         }

@@ -69,6 +69,74 @@ async fn standbys_of_one_primary_that_are_promoted_in_turn_have_generations_of_t
     }
 }
 
+/// What a restored dump of another cluster, further on than this one, leaves: the same rows in tables that are new.
+const BROUGHT_IN: &str = "BEGIN;
+    CREATE TABLE brought_in (LIKE generation INCLUDING ALL);
+    INSERT INTO brought_in SELECT * FROM generation;
+    DROP TABLE generation;
+    ALTER TABLE brought_in RENAME TO generation;
+    UPDATE feed SET xid = xid + 1000000000;
+    INSERT INTO feed_trimmed (partition, xid, number, written_at, trimmed_at) VALUES (8, 2000000000, 1, 0, 0);
+    COMMIT";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_a_dump_brought_in_has_a_generation_of_its_own_and_no_feed_that_is_ahead_of_it() {
+    let site = Site::start().await;
+    let store = open(site.url()).await;
+    submit(&store, BOTH).await;
+    let before = generation(&store).await;
+    let decided = Transaction {
+        generation: Some(before),
+        ..submission(&store, BOTH).await
+    };
+    site.server.ask(&site.database, BROUGHT_IN).await;
+    let seen = newest_there_is(&site).await;
+
+    let refused = store.commit(vec![decided]).await.remove(0);
+    assert_eq!(refused, Err(CommitError::OtherGeneration));
+    assert_ne!(generation(&store).await, before);
+    submit(&store, BOTH).await;
+
+    let told = feed(&store, BOTH, FeedStart::Oldest).await.unwrap();
+    let [told] = told[..] else { panic!("{told:?}") };
+    for (partition, seen, oldest) in [
+        (BOTH, seen, Some(told)),
+        (
+            ONE,
+            FeedPosition {
+                major: 2_000_000_000,
+                minor: 1 << 32,
+            },
+            None,
+        ),
+    ] {
+        let lost = feed(&store, partition, FeedStart::After(seen)).await;
+        assert_eq!(lost, Err(Error::CursorExpired { partition, oldest }));
+    }
+    let generations = site.server.ask(&site.database, "SELECT count(*) FROM generation").await;
+    assert_eq!(generations, "2");
+    assert_eq!(generation(&store).await, generation(&store).await);
+}
+
+/// Where a reader of the other cluster stands who has seen everything.
+async fn newest_there_is(site: &Site) -> FeedPosition {
+    let row = site
+        .server
+        .ask(
+            &site.database,
+            "SELECT xid, number, generation FROM feed ORDER BY xid DESC, number DESC LIMIT 1",
+        )
+        .await;
+    let values: Vec<i64> = row.split('|').map(|value| value.parse().unwrap()).collect();
+    let [xid, number, generation] = values[..] else {
+        panic!("{row}")
+    };
+    FeedPosition {
+        major: xid.cast_unsigned(),
+        minor: number.cast_unsigned() << 32 | (generation.cast_unsigned() & u64::from(u32::MAX)),
+    }
+}
+
 /// Two lines may stand at the same place of two histories: the generation tells them apart.
 async fn no_line_is_of_no_generation(server: &Server, database: &str) {
     let lines = server
