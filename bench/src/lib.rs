@@ -1,5 +1,7 @@
 //! What the benchmarks share: work to submit, claimants, and how figures are taken and shown.
 
+pub mod raw;
+
 use std::time::{Duration, Instant};
 
 use ff_backend::load::Snapshot;

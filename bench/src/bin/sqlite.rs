@@ -10,25 +10,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use ff_backend::Backend;
 use ff_backend::due::Due;
 use ff_backend_sqlite::{Durability, Options, SqliteBackend};
+use ff_bench::raw::{BATCH, PAYLOAD_BYTES, RawQueue};
 use ff_bench::{completion, median, rate, reservation, submission};
 use ff_core::partition::{Family, PartitionCounts};
 use ff_core::payload::Payload;
-use rusqlite::Connection;
 
 /// As the product's own binaries have it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const BATCH: usize = 128;
 /// Concurrent callers in the second measurement.
 const CALLERS: usize = 2;
 const ROUNDS: usize = 11;
 const TASKS_PER_ROUND: usize = 40 * BATCH;
-const PAYLOAD_BYTES: usize = 4_096;
 /// How often each single call is measured on each store.
 const SINGLE_CALLS: usize = 1_000;
 
@@ -174,79 +172,6 @@ async fn run_tasks(backend: Arc<SqliteBackend>, tasks: usize) -> Result<()> {
     }
     ensure!(completed == tasks, "{completed} of {tasks} tasks were delivered");
     Ok(())
-}
-
-/// What somebody writes in an afternoon: one table, one index, batches.
-struct RawQueue(Connection);
-
-impl RawQueue {
-    fn open(path: &Path) -> Result<Self> {
-        let connection = Connection::open(path)?;
-        connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
-             CREATE TABLE job (id INTEGER PRIMARY KEY, priority INTEGER NOT NULL, state INTEGER NOT NULL, worker TEXT,
-                 lease_until INTEGER, payload BLOB NOT NULL);
-             CREATE INDEX job_ready ON job (priority DESC, id) WHERE state = 0;",
-        )?;
-        Ok(Self(connection))
-    }
-
-    fn round(&self, tasks: usize) -> Result<f64> {
-        let payload = vec![7_u8; PAYLOAD_BYTES];
-        let start = Instant::now();
-        let mut completed = 0;
-        for _ in 0..tasks / BATCH {
-            self.submit(&payload)?;
-            let claimed = self.claim(&payload)?;
-            completed += claimed.len();
-            self.complete(&claimed)?;
-        }
-        ensure!(completed == tasks, "{completed} of {tasks} raw tasks were delivered");
-        Ok(rate(tasks, start))
-    }
-
-    fn submit(&self, payload: &[u8]) -> Result<()> {
-        self.0.execute_batch("BEGIN IMMEDIATE")?;
-        let mut insert = self
-            .0
-            .prepare_cached("INSERT INTO job (priority, state, payload) VALUES (0, 0, ?1)")?;
-        for _ in 0..BATCH {
-            insert.execute([payload])?;
-        }
-        self.0.execute_batch("COMMIT").context("the raw queue could not commit")
-    }
-
-    fn claim(&self, payload: &[u8]) -> Result<Vec<i64>> {
-        self.0.execute_batch("BEGIN IMMEDIATE")?;
-        let mut select = self
-            .0
-            .prepare_cached("SELECT id, payload FROM job WHERE state = 0 ORDER BY priority DESC, id LIMIT ?1")?;
-        let rows = select.query_map([BATCH], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))?;
-        let claimed: Vec<(i64, Vec<u8>)> = rows.collect::<rusqlite::Result<_>>()?;
-        ensure!(
-            claimed.iter().all(|(_, bytes)| bytes == payload),
-            "a raw payload came back changed"
-        );
-        let mut update = self
-            .0
-            .prepare_cached("UPDATE job SET state = 1, worker = ?2, lease_until = ?3 WHERE id = ?1")?;
-        for (id, _) in &claimed {
-            update.execute((id, "bench-1", 1_i64))?;
-        }
-        self.0.execute_batch("COMMIT")?;
-        Ok(claimed.into_iter().map(|(id, _)| id).collect())
-    }
-
-    fn complete(&self, ids: &[i64]) -> Result<()> {
-        self.0.execute_batch("BEGIN IMMEDIATE")?;
-        let mut update = self
-            .0
-            .prepare_cached("UPDATE job SET state = 2, worker = NULL, lease_until = NULL WHERE id = ?1")?;
-        for id in ids {
-            update.execute([id])?;
-        }
-        self.0.execute_batch("COMMIT").context("the raw queue could not commit")
-    }
 }
 
 /// The cost of single calls with few and with many executions stored, call by call in turns. The stored ones have ended.

@@ -17,7 +17,8 @@ use futures::future::try_join_all;
 
 use super::load::{LoadArguments, Loop, Workers, check_delivery};
 use super::measured::{Measured, StoreArguments};
-use crate::{open, say};
+use super::output::{Beside, Figures, Output};
+use crate::open;
 
 /// S4: linear flows, with every edge in order.
 #[derive(clap::Args)]
@@ -32,6 +33,8 @@ pub(crate) struct Arguments {
     load: LoadArguments,
     #[command(flatten)]
     store: StoreArguments,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs the scenario and prints its figures.
@@ -54,20 +57,30 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     check_delivery(&flows.concat(), &completed)?;
     let edges = check_order(&engine, &flows).await?;
     engine.stop().await;
-    say::line(format_args!(
+    let figures = Figures {
+        scenario: "s4",
+        store: &measured.name,
+        way: "in process",
+        tasks: nodes,
+        seconds: took,
+        each: used.each(nodes),
+        beside: Beside::new(),
+    };
+    let output = arguments.output;
+    output.say(format_args!(
         "S4 on {}: {} linear flows of {} nodes, {} workers",
         measured.name, arguments.flows, arguments.nodes, arguments.load.workers
     ));
-    say::line(format_args!(
+    output.say(format_args!(
         "  {:.0} nodes/s, {:.0} flows/s",
         nodes as f64 / took,
         arguments.flows as f64 / took
     ));
-    say::line(format_args!(
+    output.say(format_args!(
         "  all {edges} edges in order, each node delivered exactly once"
     ));
-    say::line(format_args!("  per node: {}", used.each(nodes)));
-    Ok(())
+    output.say(format_args!("  per node: {}", figures.each));
+    output.round(&figures)
 }
 
 async fn submit(engine: &Engine, arguments: &Arguments) -> anyhow::Result<Vec<ExecutionId>> {

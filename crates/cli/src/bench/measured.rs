@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::postgres::Postgres;
 use super::process::own_cpu;
 use super::usage::Usage;
-use super::valkey::{Info, connection};
+use super::valkey::{Info, connections};
 use crate::open::{self, Address};
 
 /// Which store to measure.
@@ -59,7 +59,8 @@ enum Kind {
         /// Goes with the run.
         _folder: TempDir,
     },
-    Valkey(redis::aio::MultiplexedConnection),
+    /// A connection to each node.
+    Valkey(Vec<redis::aio::MultiplexedConnection>),
     Postgres(Postgres),
 }
 
@@ -69,7 +70,7 @@ impl Measured {
         let (kind, backend): (Kind, Arc<dyn Backend>) = match &arguments.store {
             Some(Address::Valkey(urls)) => {
                 let backend = open::valkey(urls).await?;
-                (Kind::Valkey(connection(urls).await?), backend)
+                (Kind::Valkey(connections(urls).await?), backend)
             }
             Some(address @ Address::Postgres(urls)) => {
                 let opened = open::open(address, &open::Options::default()).await?;
@@ -87,6 +88,7 @@ impl Measured {
         };
         let name = match &kind {
             Kind::Sqlite { .. } => format!("SQLite ({:?})", arguments.sync),
+            Kind::Valkey(nodes) if nodes.len() > 1 => format!("Valkey ({} nodes)", nodes.len()),
             Kind::Valkey(_) => "Valkey".to_owned(),
             Kind::Postgres(_) => "PostgreSQL".to_owned(),
         };
@@ -110,8 +112,8 @@ impl Measured {
     pub(crate) async fn ping(&self) -> anyhow::Result<Option<Duration>> {
         Ok(match &self.kind {
             Kind::Sqlite { .. } => None,
-            Kind::Valkey(connection) => {
-                let mut connection = connection.clone();
+            Kind::Valkey(nodes) => {
+                let mut connection = nodes.first().context("no address was given")?.clone();
                 let asked = Instant::now();
                 redis::cmd("PING").query_async::<()>(&mut connection).await?;
                 Some(asked.elapsed())
@@ -133,14 +135,17 @@ impl Measured {
                 syncs: Some(store.stats().commits),
                 ..own
             },
-            Kind::Valkey(connection) => {
-                let info = Info::read(connection.clone()).await?;
+            Kind::Valkey(nodes) => {
+                let (mut cpu, mut commands) = (0.0, 0.0);
+                for node in nodes {
+                    let info = Info::read(node.clone()).await?;
+                    cpu += info.number("used_cpu_user") + info.number("used_cpu_sys");
+                    commands += info.number("total_commands_processed");
+                }
                 Usage {
-                    store_cpu: Some(Duration::from_secs_f64(
-                        info.number("used_cpu_user") + info.number("used_cpu_sys"),
-                    )),
+                    store_cpu: Some(Duration::from_secs_f64(cpu)),
                     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-                    valkey_commands: Some(info.number("total_commands_processed") as u64),
+                    valkey_commands: Some(commands as u64),
                     ..own
                 }
             }

@@ -9,6 +9,7 @@ mod left;
 mod limit;
 mod load;
 mod measured;
+mod output;
 mod postgres;
 mod process;
 mod raw;

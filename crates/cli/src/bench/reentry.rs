@@ -10,9 +10,9 @@ use ff_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
+use super::output::Output;
 use super::times::Times;
 use super::worker::Working;
-use crate::say;
 
 /// Steps that are recorded.
 const STEPS: usize = 1_000;
@@ -60,7 +60,7 @@ async fn long(_: Input<Long>, State(runs): State<Runs>, ctx: Ctx) -> Result<Outc
 }
 
 /// Lets a handler record its steps and start again, and prints how long it takes to be where it was.
-pub(super) async fn run(engine: &Engine) -> anyhow::Result<()> {
+pub(super) async fn run(engine: &Engine, output: Output) -> anyhow::Result<()> {
     let (told, mut passed) = mpsc::unbounded_channel();
     let runs = Runs {
         told,
@@ -81,9 +81,9 @@ pub(super) async fn run(engine: &Engine) -> anyhow::Result<()> {
     run.result().await?;
     working.end().await?;
     let (inside, whole) = (Times::of(inside), Times::of(whole));
-    say::line(format_args!("  a handler behind {STEPS} recorded steps again"));
-    say::line(format_args!("    from its first line: {inside}"));
-    say::line(format_args!(
+    output.say(format_args!("  a handler behind {STEPS} recorded steps again"));
+    output.say(format_args!("    from its first line: {inside}"));
+    output.say(format_args!(
         "    from its release, with the claim that brings them: {whole}"
     ));
     Ok(())

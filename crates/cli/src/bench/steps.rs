@@ -13,9 +13,10 @@ use ff_core::record::StepState;
 
 use super::load::{LoadArguments, Loop};
 use super::measured::{Measured, StoreArguments};
+use super::output::{Beside, Output};
 use super::reentry;
 use super::throughput::{Amount, Round, median, round};
-use crate::{open, say};
+use crate::open;
 
 /// S10: agents that record every step by itself, beside S1; then a handler that starts again behind a thousand steps.
 #[derive(clap::Args)]
@@ -33,6 +34,8 @@ pub(crate) struct Arguments {
     load: LoadArguments,
     #[command(flatten)]
     store: StoreArguments,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs the scenario and prints its figures.
@@ -41,9 +44,13 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let Arguments {
-        agents, steps, load, ..
+        agents,
+        steps,
+        load,
+        output,
+        ..
     } = *arguments;
-    say::line(format_args!(
+    output.say(format_args!(
         "S10 on {}: {agents} agents of {steps} steps, {} bytes each, {} workers, batches of {}",
         measured.name, load.payload, load.workers, load.batch
     ));
@@ -71,10 +78,12 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             check_steps(&fabric, *id, steps).await?;
         }
         ratios.push(report(arguments, &plain, &recording));
+        let beside = Beside::from([("S1", plain.rate(tasks))]);
+        output.round(&recording.figures("s10", &measured, tasks, beside))?;
     }
     let ratio = 100.0 * median(&mut ratios);
-    say::line(format_args!("  median: steps/s are {ratio:.1} % of S1's tasks/s"));
-    reentry::run(&engine).await?;
+    output.say(format_args!("  median: steps/s are {ratio:.1} % of S1's tasks/s"));
+    reentry::run(&engine, output).await?;
     engine.stop().await;
     Ok(())
 }
@@ -105,6 +114,7 @@ async fn check_steps(fabric: &Arc<dyn Fabric>, id: ExecutionId, steps: usize) ->
             from_seq,
             limit: Some(ff_core::limits::PAGE_MAX),
             outputs: false,
+            forgotten: false,
         };
         let page = fabric.read_steps(On::new(id, ask)).await?;
         for step in page.items {
@@ -129,10 +139,11 @@ fn report(arguments: &Arguments, plain: &Round, recording: &Round) -> f64 {
     // Beside its flushes an agent is submitted and completed, as every task is.
     let flushes = used.transactions.saturating_sub(2 * arguments.agents as u64);
     let flushes = flushes as f64 / steps as f64;
-    say::line(format_args!(
+    let output = arguments.output;
+    output.say(format_args!(
         "  {steps_rate:.0} steps/s, each recorded exactly once; S1: {tasks_rate:.0} tasks/s"
     ));
-    say::line(format_args!("    per step: {flushes:.3} commits, {}", used.each(steps)));
-    say::line(format_args!("    per task of S1: {}", plain.used.each(steps)));
+    output.say(format_args!("    per step: {flushes:.3} commits, {}", used.each(steps)));
+    output.say(format_args!("    per task of S1: {}", plain.used.each(steps)));
     steps_rate / tasks_rate
 }

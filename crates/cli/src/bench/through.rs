@@ -15,10 +15,10 @@ use ff_server::{Server, Settings, serve};
 
 use super::load::{Loop, Workers};
 use super::measured::Measured;
+use super::output::{Beside, Figures, Output};
 use super::submit::task;
 use super::throughput::{Arguments, median, report, round};
 use super::times::Times;
-use crate::say;
 
 /// Callers that wait for a result at the same time.
 const IN_FLIGHT: usize = 16;
@@ -35,38 +35,39 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
         calls: AtomicU64::new(0),
     });
     let far: Arc<dyn Fabric> = Arc::clone(&client) as Arc<dyn Fabric>;
-    let mut ratios = Vec::new();
+    let (mut ratios, output) = (Vec::new(), arguments.output);
     for _ in 0..arguments.rounds {
         let mut rates = Vec::new();
         for (way, fabric) in [("in process", &near), ("through HTTP", &far)] {
-            say::line(format_args!(" {way}"));
+            output.say(format_args!(" {way}"));
             let before = client.calls.load(Ordering::Relaxed);
             let round = round(measured, fabric, Loop::Exchange, arguments.amount()).await?;
-            report(&round, &[], arguments.tasks);
+            let figures = round.figures("s1", measured, arguments.tasks, Beside::new());
+            report(output, &Figures { way, ..figures })?;
             let calls = client.calls.load(Ordering::Relaxed) - before;
             if calls > 0 {
-                say_calls(calls, arguments.tasks);
+                say_calls(output, calls, arguments.tasks);
             }
             rates.push(round.rate(arguments.tasks));
         }
         ratios.extend(rates.last().zip(rates.first()).map(|(far, near)| far / near));
     }
     let ratio = 100.0 * median(&mut ratios);
-    say::line(format_args!("  median: {ratio:.1} % of the rate in process"));
-    say::line(format_args!(" through HTTP, one by one, {IN_FLIGHT} in flight"));
+    output.say(format_args!("  median: {ratio:.1} % of the rate in process"));
+    output.say(format_args!(" through HTTP, one by one, {IN_FLIGHT} in flight"));
     let (before, calls) = (measured.usage().await?, client.calls.load(Ordering::Relaxed));
     let waits = waits(&client, arguments).await?;
     let calls = client.calls.load(Ordering::Relaxed) - calls + WAITS as u64;
     let used = measured.usage().await?.since(before);
-    say::line(format_args!("  submit to result: {waits}"));
-    say::line(format_args!("    per task: {}", used.each(WAITS)));
-    say_calls(calls, WAITS);
+    output.say(format_args!("  submit to result: {waits}"));
+    output.say(format_args!("    per task: {}", used.each(WAITS)));
+    say_calls(output, calls, WAITS);
     Ok(())
 }
 
-fn say_calls(calls: u64, tasks: usize) {
+fn say_calls(output: Output, calls: u64, tasks: usize) {
     let each = calls as f64 / tasks as f64;
-    say::line(format_args!("    {each:.3} calls through HTTP per task"));
+    output.say(format_args!("    {each:.3} calls through HTTP per task"));
 }
 
 /// A client that counts its calls.

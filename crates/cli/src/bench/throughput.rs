@@ -11,11 +11,12 @@ use ff_core::id::ExecutionId;
 use super::limit::{Limit, LimitKind};
 use super::load::{LoadArguments, Loop, Workers, check_delivery};
 use super::measured::{Measured, StoreArguments};
+use super::output::{Beside, Figures, Output};
 use super::raw::Raw;
 use super::submit::{submit, task};
 use super::through;
 use super::usage::Usage;
-use crate::{open, say};
+use crate::open;
 
 /// S1: submit, claim and complete tasks with concurrent workers.
 #[derive(clap::Args)]
@@ -36,6 +37,8 @@ pub(crate) struct Arguments {
     pub(super) load: LoadArguments,
     #[command(flatten)]
     store: StoreArguments,
+    #[command(flatten)]
+    pub(super) output: Output,
 }
 
 /// How workers and submitters reach the engine.
@@ -76,6 +79,25 @@ impl Round {
     pub(super) fn rate(&self, tasks: usize) -> f64 {
         tasks as f64 / self.took.as_secs_f64()
     }
+
+    /// What it was, for programs, if so many tasks were done in it.
+    pub(super) fn figures<'a>(
+        &self,
+        scenario: &'static str,
+        measured: &'a Measured,
+        tasks: usize,
+        beside: Beside<'a>,
+    ) -> Figures<'a> {
+        Figures {
+            scenario,
+            store: &measured.name,
+            way: "in process",
+            tasks,
+            seconds: self.took.as_secs_f64(),
+            each: self.used.each(tasks),
+            beside,
+        }
+    }
 }
 
 /// Runs the scenario and prints its figures.
@@ -83,8 +105,8 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let measured = Measured::open(&arguments.store).await?;
     let raw = Raw::beside(&arguments.store).await?;
     let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
-    let (tasks, load) = (arguments.tasks, arguments.load);
-    say::line(format_args!("S1 on {}: {tasks} tasks, {load}", measured.name));
+    let (tasks, load, output) = (arguments.tasks, arguments.load, arguments.output);
+    output.say(format_args!("S1 on {}: {tasks} tasks, {load}", measured.name));
     if let Some(Way::Http) = arguments.through {
         through::run(&measured, &engine, arguments).await?;
         engine.stop().await;
@@ -97,31 +119,32 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let (mut rates, mut ratios) = (Vec::new(), BTreeMap::<_, Vec<f64>>::new());
     for _ in 0..arguments.rounds {
-        let mut beside = Vec::new();
+        let mut beside = Beside::new();
         if let Some(raw) = &raw {
-            beside.push((raw.name(), raw.rate(load, tasks).await?));
+            beside.insert(raw.name(), raw.rate(load, tasks).await?);
         }
         if under.is_some() {
             let plain = round(&measured, &fabric, Loop::Calls, arguments.amount()).await?;
-            beside.push(("S1 without a limit", plain.rate(tasks)));
+            beside.insert("S1 without a limit", plain.rate(tasks));
         }
         let amount = Amount {
             under,
             ..arguments.amount()
         };
         let round = round(&measured, &fabric, Loop::Calls, amount).await?;
-        report(&round, &beside, tasks);
+        let figures = round.figures("s1", &measured, tasks, beside);
+        report(output, &figures)?;
         let rate = round.rate(tasks);
         rates.push(rate);
-        for (other, of_other) in beside {
+        for (other, of_other) in figures.beside {
             ratios.entry(other).or_default().push(rate / of_other);
         }
     }
     engine.stop().await;
     if arguments.rounds > 1 {
-        say::line(format_args!("  median: {:.0} tasks/s", median(&mut rates)));
+        output.say(format_args!("  median: {:.0} tasks/s", median(&mut rates)));
         for (other, ratios) in &mut ratios {
-            say::line(format_args!("  median: {:.1} % of {other}", 100.0 * median(ratios)));
+            output.say(format_args!("  median: {:.1} % of {other}", 100.0 * median(ratios)));
         }
     }
     Ok(())
@@ -151,15 +174,16 @@ pub(super) async fn round(
     })
 }
 
-/// Prints a round; `beside`: how many tasks a second others did before it.
-pub(super) fn report(round: &Round, beside: &[(&str, f64)], tasks: usize) {
-    let rate = round.rate(tasks);
-    say::line(format_args!("  {rate:.0} tasks/s, each delivered exactly once"));
-    for (other, of_other) in beside {
+/// Prints a round.
+pub(super) fn report(output: Output, round: &Figures<'_>) -> anyhow::Result<()> {
+    let rate = round.tasks as f64 / round.seconds;
+    output.say(format_args!("  {rate:.0} tasks/s, each delivered exactly once"));
+    for (other, of_other) in &round.beside {
         let ratio = 100.0 * rate / of_other;
-        say::line(format_args!("    {ratio:.1} % of {other} ({of_other:.0}/s)"));
+        output.say(format_args!("    {ratio:.1} % of {other} ({of_other:.0}/s)"));
     }
-    say::line(format_args!("    per task: {}", round.used.each(tasks)));
+    output.say(format_args!("    per task: {}", round.each));
+    output.round(round)
 }
 
 pub(super) fn median(values: &mut [f64]) -> f64 {

@@ -1,6 +1,9 @@
 //! What a run has used.
 
+use std::fmt;
 use std::time::Duration;
+
+use serde::Serialize;
 
 use super::postgres::Written;
 
@@ -37,24 +40,54 @@ impl Usage {
         }
     }
 
-    /// What each of so many used, for people.
-    pub(super) fn each(&self, count: usize) -> String {
+    /// What each of so many used.
+    pub(super) fn each(&self, count: usize) -> Each {
         let count = count as f64;
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / count;
-        let mut parts = vec![
-            format!("{:.3} store calls", self.calls as f64 / count),
-            format!("{:.1} µs of our CPU", micros(self.cpu)),
-        ];
-        parts.extend(
-            self.store_cpu
-                .map(|cpu| format!("{:.1} µs of the store's CPU", micros(cpu))),
-        );
-        parts.extend(self.syncs.map(|syncs| format!("{:.3} syncs", syncs as f64 / count)));
-        if let Some(written) = self.written {
-            parts.push(format!("{:.0} bytes of WAL", written.wal_bytes as f64 / count));
-            parts.extend(written.hot_share().map(|share| format!("{share:.1} % of updates HOT")));
+        Each {
+            store_calls_per_task: self.calls as f64 / count,
+            cpu_us_per_task: micros(self.cpu),
+            store_cpu_us_per_task: self.store_cpu.map(micros),
+            syncs_per_task: self.syncs.map(|syncs| syncs as f64 / count),
+            wal_bytes_per_task: self.written.map(|written| written.wal_bytes as f64 / count),
+            hot_updates_percent: self.written.as_ref().and_then(Written::hot_share),
         }
-        parts.join(", ")
+    }
+}
+
+/// What each of many used.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Each {
+    store_calls_per_task: f64,
+    /// Of this process.
+    cpu_us_per_task: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_cpu_us_per_task: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syncs_per_task: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wal_bytes_per_task: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hot_updates_percent: Option<f64>,
+}
+
+impl fmt::Display for Each {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = self.store_calls_per_task;
+        write!(f, "{calls:.3} store calls, {:.1} µs of our CPU", self.cpu_us_per_task)?;
+        if let Some(micros) = self.store_cpu_us_per_task {
+            write!(f, ", {micros:.1} µs of the store's CPU")?;
+        }
+        if let Some(syncs) = self.syncs_per_task {
+            write!(f, ", {syncs:.3} syncs")?;
+        }
+        if let Some(bytes) = self.wal_bytes_per_task {
+            write!(f, ", {bytes:.0} bytes of WAL")?;
+        }
+        if let Some(percent) = self.hot_updates_percent {
+            write!(f, ", {percent:.1} % of updates HOT")?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! A Valkey server, and what it tells about itself.
 
 use anyhow::Context;
+use futures::future::try_join_all;
 use redis::aio::MultiplexedConnection;
 
 /// What it tells about itself.
@@ -19,9 +20,19 @@ impl Info {
     }
 }
 
-/// A connection of its own to the first node.
-pub(super) async fn connection(urls: &[String]) -> anyhow::Result<MultiplexedConnection> {
-    let url = urls.first().context("no address was given")?;
-    let url = url.replacen("valkey", "redis", 1);
-    Ok(redis::Client::open(url)?.get_multiplexed_async_connection().await?)
+/// A connection of its own to each node that is named.
+pub(super) async fn connections(urls: &[String]) -> anyhow::Result<Vec<MultiplexedConnection>> {
+    try_join_all(urls.iter().map(|url| connection(url))).await
+}
+
+/// A connection of its own to a node.
+pub(super) async fn connection(url: &str) -> anyhow::Result<MultiplexedConnection> {
+    let (_, place) = url.split_once("://").context("an address begins with valkey://")?;
+    let scheme = if url.starts_with("valkeys") || url.starts_with("rediss") {
+        "rediss"
+    } else {
+        "redis"
+    };
+    let client = redis::Client::open(format!("{scheme}://{place}"))?;
+    Ok(client.get_multiplexed_async_connection().await?)
 }

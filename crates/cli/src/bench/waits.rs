@@ -158,7 +158,7 @@ impl Sender<'_> {
         };
         let value = run.result().await?;
         anyhow::ensure!(value == number, "a handler was brought {value} instead of {number}");
-        anyhow::ensure!(resumes(delivered), "a signal came before its wait: {delivered:?}");
+        anyhow::ensure!(resumes(&delivered), "a signal came before its wait: {delivered:?}");
         self.cycles.signals.push(after.at - sent);
         self.cycles.whole.push(after.at - before.at);
         self.cycles.calls_to_suspend += calls - before.calls;
@@ -168,8 +168,8 @@ impl Sender<'_> {
     }
 }
 
-fn resumes(delivered: Delivered) -> bool {
-    matches!(delivered, Delivered::Accepted { effect, .. } if effect == SignalEffect::ResumeConditionSatisfied)
+fn resumes(delivered: &Delivered) -> bool {
+    matches!(delivered, Delivered::Accepted { effect, .. } if *effect == SignalEffect::ResumeConditionSatisfied)
 }
 
 fn report(cycles: Cycles) {

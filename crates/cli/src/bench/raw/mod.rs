@@ -34,7 +34,11 @@ impl Raw {
     /// The one beside a store, if it is on a server.
     pub(super) async fn beside(store: &StoreArguments) -> anyhow::Result<Option<Self>> {
         Ok(match &store.store {
-            Some(Address::Valkey(urls)) => Some(Self::Valkey(valkey::List::open(urls).await?)),
+            // A list is in one slot: it says nothing about a cluster.
+            Some(Address::Valkey(urls)) => match &urls[..] {
+                [url] => Some(Self::Valkey(valkey::List::open(url).await?)),
+                _ => None,
+            },
             Some(Address::Postgres(urls)) => Some(Self::Postgres(postgres::Table::open(&urls.concat()).await?)),
             _ => None,
         })

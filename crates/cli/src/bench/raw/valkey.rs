@@ -12,8 +12,8 @@ const QUEUE: &str = "ff-bench:raw";
 pub(in crate::bench) struct List(MultiplexedConnection);
 
 impl List {
-    pub(super) async fn open(urls: &[String]) -> anyhow::Result<Self> {
-        Ok(Self(connection(urls).await?))
+    pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
+        Ok(Self(connection(url).await?))
     }
 }
 

@@ -1,0 +1,28 @@
+"""SQLite: there is no server, only a folder on the same disk for everybody."""
+
+import shutil
+import sqlite3
+
+
+class Sqlite:
+    kind = "sqlite"
+    processes = ()
+    # Each brings its own; this is the one of the harness, which measures nothing.
+    version = f"SQLite, each its own (Python: {sqlite3.sqlite_version})"
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir(parents=True)
+
+    def address(self, scheme="sqlite"):
+        return f"{scheme}:{self.folder / 'store.db'}"
+
+    def clean(self):
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+
+    def stored_bytes(self):
+        """Nobody knows: each has its file where it likes."""
+
+    def stop(self):
+        pass
