@@ -53,6 +53,7 @@ conformance:
 # Everything, and besides the binary with every feature, the interface on a Valkey cluster, more servers and workers killed, and thousands who wait
 full: test
     scripts/check-openapi 900
+    scripts/check-dashboard full
     cargo clippy -p ff-cli --all-features --locked -- -D warnings
     FF_TEST_PAGES_FULL=1 cargo test -p ff-cli --test pages readme
     FF_VALKEY_SERVER="$(scripts/valkey-server)" FF_TEST_CLUSTER_FULL=1 FF_TEST_FAULTS_FULL=1 cargo test -p ff-engine --test engine --test faults cluster
@@ -64,6 +65,10 @@ full: test
 # Ten thousand requests that wait, twenty thousand readers at one server, and ten thousand tasks in one worker; prints what each of them costs
 many:
     FF_TEST_MANY=1 cargo test --release -p ff-cli --test serve many:: -- --nocapture
+
+# The dashboard's tests, in a browser; with "full" also large stores, and its pictures anew
+dashboard *what:
+    scripts/check-dashboard {{what}}
 
 # Does a server do what its OpenAPI document says?
 openapi seconds="90":
@@ -102,6 +107,10 @@ sim-seeds from count:
 # Start the engine on an embedded store
 dev *args:
     cargo run -q -p ff-cli -- dev {{args}}
+
+# FlowFabric beside its peers and a bare queue on one store: bench --store valkey --scenario s1
+bench *args:
+    bench/run {{args}}
 
 # The SQLite store beside a hand-written queue on the same SQLite
 bench-sqlite *part:

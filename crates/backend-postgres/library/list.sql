@@ -124,9 +124,9 @@ BEGIN
         ORDER BY key LIMIT at_most);
 END $$;
 
--- The lists of blocked executions that are not empty, by partition and name, after one of them.
+-- The lists of blocked executions that are not empty, by partition and name, after one of them. What is in each is counted up to a number.
 CREATE FUNCTION blocked_heads(
-    caller caller, partitions smallint[], after_partition smallint, after_name text, at_most bigint,
+    caller caller, partitions smallint[], after_partition smallint, after_name text, count_max bigint, at_most bigint,
     OUT now bigint, OUT answer entry_head[]
 ) LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
 BEGIN
@@ -148,7 +148,14 @@ BEGIN
                 ORDER BY entry.name, entry.sort LIMIT 1
             ) AS next
         )
-        SELECT ROW(partition, name, sort)::entry_head FROM head ORDER BY partition, name LIMIT at_most);
+        SELECT ROW(shown.partition, shown.name, shown.sort, (
+            SELECT count(*) FROM (
+                SELECT FROM entry
+                WHERE entry.partition = shown.partition AND left(entry.name, 8) = 'blocked:' AND entry.name = shown.name
+                LIMIT count_max
+            ) AS counted
+        ))::entry_head
+        FROM (SELECT * FROM head ORDER BY partition, name LIMIT at_most) AS shown ORDER BY shown.partition, shown.name);
 END $$;
 
 -- Lanes of a namespace with how many executions are in which state, and when the oldest that waits in each was created: the head of every

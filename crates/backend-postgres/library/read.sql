@@ -137,9 +137,11 @@ BEGIN
     summary_revision := own.summary_revision;
 END $$;
 
--- The queues of some partitions that have anything, with what is best in each: each is found by skipping from one to the next.
-CREATE FUNCTION queue_heads(caller caller, partitions smallint[], OUT now bigint, OUT answer queue_head[])
-LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+-- The queues of some partitions that have anything, with what is best in each: each is found by skipping from one to the next. What is in
+-- each is counted up to a number.
+CREATE FUNCTION queue_heads(
+    caller caller, partitions smallint[], count_max bigint, OUT now bigint, OUT answer queue_head[]
+) LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
 BEGIN
     now := store_now(caller);
     answer := ARRAY(
@@ -158,7 +160,11 @@ BEGIN
                 ORDER BY queued.queue_id, queued.score, queued.uuid LIMIT 1
             ) AS next
         )
-        SELECT ROW(head.partition, head.queue_id, head.score, head.uuid)::queue_head FROM head ORDER BY 1);
+        SELECT ROW(head.partition, head.queue_id, head.score, head.uuid, (
+            SELECT count(*) FROM (
+                SELECT FROM queued WHERE queued.partition = head.partition AND queued.queue_id = head.queue_id LIMIT count_max
+            ) AS counted
+        ))::queue_head FROM head ORDER BY 1);
 END $$;
 
 -- Wakes up other processes. Whoever tells them waits for no disk: nothing is lost with it but time.

@@ -120,12 +120,12 @@ CREATE TYPE setting_found AS (
 CREATE TYPE due_row AS (partition smallint, account_partition text, at bigint, key text);
 CREATE TYPE found_frame AS (
     millis bigint, sequence bigint, frame_type text, correlation_id bytea, content_type text, bytes bytea);
--- The best of a queue in one partition.
-CREATE TYPE queue_head AS (partition smallint, queue_id bigint, score bigint, uuid uuid);
+-- The best of a queue in one partition, and how many are in it as far as they were counted.
+CREATE TYPE queue_head AS (partition smallint, queue_id bigint, score bigint, uuid uuid, length bigint);
 -- A record and where it stands in a list: an order as text, or the number it is made from.
 CREATE TYPE place AS (
     sort text, number bigint, partition smallint, key text, version bigint, tag bigint, body text, claim text);
-CREATE TYPE entry_head AS (partition smallint, name text, sort text);
+CREATE TYPE entry_head AS (partition smallint, name text, sort text, length bigint);
 CREATE TYPE lane_row AS (lane text, depths text, oldest bigint);
 CREATE TYPE chunk AS (first bigint, lines text);
 -- A record with what the store keeps for it.

@@ -99,7 +99,7 @@ pub(crate) fn lane_name(namespace: &Namespace, lane: &LaneId) -> String {
 
 answered! {
     /// The head of a queue, as the store finds it.
-    QueueHead as "queue_head" { partition: i16, queue_id: i64, score: i64, uuid: uuid::Uuid }
+    QueueHead as "queue_head" { partition: i16, queue_id: i64, score: i64, uuid: uuid::Uuid, length: i64 }
 }
 
 impl Shared {
@@ -237,7 +237,7 @@ impl Shared {
         self.filled_queues().swept(now);
         let partitions: Vec<i16> = self.counts.all(Family::Flow).map(number).collect();
         let (_, heads) = self
-            .queue_heads(&partitions)
+            .queue_heads(&partitions, 0)
             .await
             .inspect_err(|_| self.filled_queues().doubt())?;
         for (queue, head) in heads {
@@ -246,9 +246,15 @@ impl Shared {
         Ok(true)
     }
 
-    /// The queues of some partitions that have anything, with what is best in each.
-    pub(crate) async fn queue_heads(&self, partitions: &[i16]) -> Result<(Timestamp, Vec<(QueueKey, QueueHead)>)> {
-        let (now, answer) = self.ask(call!(reading queue_heads(partitions: &partitions))).await?;
+    /// The queues of some partitions that have anything, with what is best in each, and how many are in each as far as they are
+    /// counted.
+    pub(crate) async fn queue_heads(
+        &self,
+        partitions: &[i16],
+        count: i64,
+    ) -> Result<(Timestamp, Vec<(QueueKey, QueueHead)>)> {
+        let asked = call!(reading queue_heads(partitions: &partitions, count_max: &count));
+        let (now, answer) = self.ask(asked).await?;
         let heads: Vec<QueueHead> = answer.get("answer")?;
         let keys = self
             .queue_keys(heads.iter().map(|head| head.queue_id).collect())

@@ -19,3 +19,9 @@ SELECT sort, partition, key FROM entry WHERE name = :name AND sort >= :from ORDE
 SELECT name, sort FROM entry INDEXED BY entry_blocked
 WHERE partition = :partition AND substr(name, 1, 8) = 'blocked:' AND name > :name
 ORDER BY name, sort LIMIT 1
+
+-- name: list_blocked_length
+-- How many blocked executions stand in a list of a partition, counted up to a number.
+SELECT count(*) FROM (
+    SELECT 1 FROM entry INDEXED BY entry_blocked
+    WHERE partition = :partition AND substr(name, 1, 8) = 'blocked:' AND name = :name LIMIT :count)

@@ -86,25 +86,25 @@ impl Queues {
         queues.filter(|(_, queue_id)| self.lengths.get(queue_id).is_some_and(|length| *length > 0))
     }
 
-    /// The first non-empty queues of these partitions after a place, by partition and name, with their numbers: as many as are
-    /// asked for or more, if there are.
+    /// The first non-empty queues of these partitions after a place, by partition and name, with their numbers and lengths: as many
+    /// as are asked for or more, if there are.
     pub(crate) fn named(
         &self,
         partitions: &BTreeSet<Partition>,
         after: Option<&(Partition, String)>,
         enough: usize,
-    ) -> BTreeMap<(Partition, String), (QueueKey, QueueId)> {
+    ) -> BTreeMap<(Partition, String), (QueueKey, QueueId, u64)> {
         let mut named = BTreeMap::new();
         for partition in partitions {
             if named.len() >= enough {
                 break;
             }
             // They are sorted by name here, and otherwise where they are kept.
-            let queues = self.counts.of_partition(*partition).filter_map(|(key, _)| {
+            let queues = self.counts.of_partition(*partition).filter_map(|(key, length)| {
                 let place = (*partition, Index::Queue(key.clone()).to_string());
                 let is_next = after.is_none_or(|after| place > *after);
                 let queue_id = self.known_id(&key).filter(|_| is_next)?;
-                Some((place, (key, queue_id)))
+                Some((place, (key, queue_id, length)))
             });
             named.extend(queues);
         }

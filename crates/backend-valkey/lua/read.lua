@@ -3,7 +3,7 @@
 -- ask[4]: commands, each with its arguments        answers their replies
 --
 -- Some of them are ours:
---   HEADS index first end       the first member of each list between two names
+--   HEADS index first end       {the first member, how many there are} of each list between two names, one after the other
 --   FIRSTS queue span           the score of the first of each priority, which is worth such a span of scores
 --   LINES record first most     {how many lines of history were ever told, line …} from the first, or the oldest that is kept
 --   AUDIT record prefix name    {version, body, claim, expires, due, score in its queue, how that is registered}
@@ -15,9 +15,11 @@ function ours.HEADS(_, key, first, last)
   local found = {}
   local member = call('ZRANGEBYLEX', key, first, last, 'LIMIT', 0, 1)[1]
   while member do
-    found[#found + 1] = member
     -- "!" comes right after the space that ends the name of a list.
-    first = '(' .. string.match(member, '^%S+') .. '!'
+    local name = string.match(member, '^%S+')
+    found[#found + 1] = member
+    found[#found + 1] = call('ZLEXCOUNT', key, '[' .. name .. ' ', '(' .. name .. '!')
+    first = '(' .. name .. '!'
     member = call('ZRANGEBYLEX', key, first, last, 'LIMIT', 0, 1)[1]
   end
   return found

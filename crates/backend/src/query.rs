@@ -51,6 +51,8 @@ pub enum Listing {
         of: HeadsOf,
         /// Where.
         partitions: Vec<Partition>,
+        /// So many entries of each list are counted in each partition at most; 0: none.
+        count: u64,
     },
     /// The history of an execution or flow, oldest first.
     History(HistorySubject),

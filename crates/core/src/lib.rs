@@ -12,6 +12,7 @@ pub mod digest;
 pub mod error;
 pub mod fabric;
 pub mod frame;
+pub mod graph;
 pub mod hex;
 pub mod id;
 pub mod keyring;

@@ -20,6 +20,8 @@ pub const USAGE_DIMENSIONS_MAX: usize = 16;
 pub const DOING_MAX: usize = 8;
 /// Longest name of a step under way, and of a worker's version.
 pub const LABEL_BYTES_MAX: usize = 256;
+/// Largest of what a worker shows to who decides that a list of approvals brings along.
+pub const SHOWN_BYTES_MAX: usize = 4 * 1024;
 /// Longest free text a caller may attach: reasons, progress messages, details.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 
@@ -100,6 +102,12 @@ pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 pub const CANCEL_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Most nodes a cycle search visits.
 pub const GRAPH_SEARCH_NODES_MAX: usize = 10_000;
+/// Most members of a flow whose graph names each of them, and each edge.
+pub const GRAPH_NAMED_MAX: usize = 5_000;
+/// Most classes of the graph of a larger flow.
+pub const GRAPH_CLASSES_MAX: usize = 400;
+/// Most edges that are read to show a graph.
+pub const GRAPH_EDGES_SHOWN_MAX: usize = 200_000;
 /// Most items of one batch or one part of a graph.
 pub const BATCH_ITEMS_MAX: usize = 1_000;
 /// Most edges of one part of a graph.
@@ -108,8 +116,20 @@ pub const GRAPH_EDGES_MAX: usize = 10_000;
 pub const LANES_PER_WORKER_MAX: usize = 1_000;
 /// Most lanes of one namespace.
 pub const LANES_MAX: usize = 10_000;
+/// Most views of one namespace.
+pub const VIEWS_MAX: usize = 100;
 /// Most keys of callers.
 pub const KEYS_MAX: usize = 10_000;
+/// How long it is remembered, minute by minute, what happened.
+pub const SERIES_KEPT_FOR: Duration = Duration::from_hours(24);
+/// Most series of one call.
+pub const SERIES_OF_MAX: usize = 50;
+/// Lanes that are shown one by one at a glance.
+pub const LANES_AT_A_GLANCE: usize = 200;
+/// How long a browser is signed in.
+pub const SIGNED_IN_FOR: Duration = Duration::from_hours(12);
+/// Most namespaces that are listed.
+pub const NAMESPACES_MAX: usize = 1_000;
 /// Most budgets one execution may be attached to.
 pub const BUDGETS_PER_EXECUTION_MAX: usize = 16;
 /// Most fallback tiers of one policy.
@@ -123,6 +143,12 @@ pub const REQUESTS_REMEMBERED_MAX: usize = 16;
 
 /// Most records a follow-up touches in one transaction.
 pub const FOLLOW_UP_CHUNK: usize = 64;
+/// Most queues of a lane that are shown with it.
+pub const QUEUES_SHOWN_MAX: usize = 100;
+/// Most workers that are named beside a queue.
+pub const FITTING_SHOWN_MAX: usize = 5;
+/// Entries of a list that are counted, about, when it is only to be said how long it is.
+pub const COUNTED_MAX: u64 = 16_384;
 /// Most non-empty queues per namespace, lane and partition.
 pub const QUEUES_MAX: usize = 1_024;
 /// Distinct budget sets per capability set before further ones share one mixed queue.
@@ -135,8 +161,16 @@ pub const PAGE_DEFAULT: usize = 50;
 pub const PAGE_MAX: usize = 1_000;
 /// Rows a listing looks at for one page.
 pub const LOOKED_AT_MAX: usize = 10_000;
+/// Flows a listing by state looks at for one page: each is read with what is counted over its members.
+pub const FLOWS_LOOKED_AT_MAX: usize = 2_000;
 /// Most ids a listing of executions may name.
 pub const LISTED_IDS_MAX: usize = 100;
+/// Most things that are found at once.
+pub const FOUND_MAX: usize = 10;
+/// Longest text that something is looked for by.
+pub const FIND_BYTES_MAX: usize = 256;
+/// Most names that are offered at once.
+pub const NAMES_MAX: usize = 100;
 /// Shortest time events are collected for.
 pub const EVENTS_BATCH_MIN: Duration = Duration::from_millis(100);
 /// Longest time events are collected for.

@@ -88,6 +88,10 @@ name!(
     LaneId, "lane", check_lane
 );
 name!(
+    /// The name a view is kept under.
+    ViewName, "view", check_lane
+);
+name!(
     /// What kind of work an execution is; workers register handlers by it.
     ExecutionKind, "execution kind", check_name
 );

@@ -1,7 +1,7 @@
 //! Reasons that are computed on reads and never stored: they show only when the stored ones leave the execution eligible.
 
 use crate::command::submit::LaneState;
-use crate::record::{Execution, GateState, Worker};
+use crate::record::{Execution, GateState, Worker, has_capable};
 use crate::state::{BlockingReason, EligibilityState, StateVector, state_vector};
 use crate::time::Timestamp;
 
@@ -53,13 +53,9 @@ fn overlay(execution: &Execution, surroundings: &Surroundings<'_>) -> Option<(El
     full.then_some((EligibilityState::BlockedByQuota, BlockingReason::WaitingForQuota))
 }
 
-/// Whether one live worker of its namespace and lane offers all it requires.
 fn has_capable_worker(execution: &Execution, surroundings: &Surroundings<'_>) -> bool {
     let definition = &execution.definition;
     let required = &definition.policy.routing_requirements.required_capabilities;
-    surroundings.workers.iter().any(|worker| {
-        worker.is_live(surroundings.now)
-            && worker.serves(&definition.namespace, &definition.lane)
-            && worker.capabilities.covers(required)
-    })
+    let lane = (&definition.namespace, &definition.lane);
+    has_capable(surroundings.workers, lane, required, surroundings.now)
 }

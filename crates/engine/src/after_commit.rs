@@ -13,6 +13,7 @@ use crate::lease_cache::VersionedExecution;
 /// A transaction decided from `snapshot` has landed: remembers leases, and what it left to do.
 pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot: &Snapshot, committed: &Committed) {
     engine.shared.metrics.committed(transaction);
+    engine.shared.minutes.committed(transaction, snapshot, committed.now);
     let partition = transaction.partition;
     for put in &transaction.puts {
         if let Record::Execution(execution) = &put.record {
@@ -47,6 +48,9 @@ pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot:
 /// Counts an end, and tells who waits for it here.
 fn note_end(engine: &Engine, execution: &Execution, snapshot: &Snapshot) {
     let before = snapshot.execution(&RecordKey::Execution(execution.id));
+    if before.is_none() || execution.is_terminal() {
+        engine.shared.names_seen.note(execution);
+    }
     if execution.is_terminal() && !before.is_some_and(Execution::is_terminal) {
         let definition = &execution.definition;
         let lane = (definition.namespace.clone(), definition.lane.clone());

@@ -28,11 +28,13 @@ use crate::lost_hints::LastMarks;
 use crate::metrics::Metrics;
 use crate::mint;
 use crate::ops::work::Held;
-use crate::ops::{FeedHub, Throughput, WaitingReads};
+use crate::ops::{FeedHub, NamesSeen, Pictures, Throughput, WaitingReads};
+use crate::overview::Overviews;
 use crate::pump::Pump;
 use crate::pump::follow_up::Walks;
 use crate::record_locks::RecordLocks;
-use crate::scheduler::{Causes, ClaimQueues};
+use crate::scheduler::{Causes, ClaimQueues, Refusals};
+use crate::series::Minutes;
 use crate::stops::Stops;
 use crate::store::Store;
 use crate::transact::Decision;
@@ -83,6 +85,16 @@ pub(crate) struct Shared {
     pub(crate) waiting_reads: WaitingReads,
     /// What ended lately.
     pub(crate) throughput: Throughput,
+    /// What happened, minute by minute.
+    pub(crate) minutes: Minutes,
+    /// Namespaces at a glance.
+    pub(crate) overviews: Overviews,
+    /// Names to choose from.
+    pub(crate) names_seen: NamesSeen,
+    /// Graphs of flows that were shown lately.
+    pub(crate) pictures: Pictures,
+    /// What quota policies refused lately.
+    pub(crate) refusals: Refusals,
     /// What was counted.
     pub(crate) metrics: Metrics,
     /// What runs in the background.
@@ -307,6 +319,11 @@ impl Engine {
                 walks: Walks::default(),
                 waiting_reads: WaitingReads::default(),
                 throughput: Throughput::default(),
+                minutes: Minutes::default(),
+                overviews: Overviews::default(),
+                names_seen: NamesSeen::default(),
+                pictures: Pictures::default(),
+                refusals: Refusals::default(),
                 metrics,
                 lifecycle: Lifecycle::default(),
             }),

@@ -16,7 +16,7 @@ use tokio::sync::{oneshot, watch};
 use crate::directory::keys;
 use crate::engine::Engine;
 use crate::ops::reads::feed_grew;
-use crate::pump;
+use crate::{pump, series};
 
 /// How long a stop waits for what runs in the background.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -48,6 +48,8 @@ impl Engine {
         self.listen();
         let engine = self.clone();
         run_in_background(self, Box::pin(async move { pump::run(&engine).await }));
+        let engine = self.clone();
+        run_in_background(self, Box::pin(async move { series::keep(&engine).await }));
     }
 
     /// Begins to listen to the store without pumping: for whoever lets time pass by hand, with [`Engine::pump_pass`].
@@ -66,6 +68,7 @@ impl Engine {
         self.shared.streams.wake_all();
         self.shared.feeds.wake_all();
         self.shared.feed_hub.wake_all();
+        self.shared.overviews.ring_all();
         let ends = std::mem::take(
             &mut *self
                 .shared
@@ -144,13 +147,18 @@ fn hear(engine: &Engine, hint: Hint) {
             execution_id,
             attempt_index,
         }),
-        Hint::Feed { partition } => feed_grew(engine, partition),
+        Hint::Feed { partition } => {
+            feed_grew(engine, partition);
+            shared.overviews.ring();
+        }
         Hint::Cause(cause) => {
             shared.causes.moved(cause);
             shared.directory.limits.forget(cause);
+            shared.overviews.ring();
         }
         Hint::Setting(key) => {
             shared.directory.setting_changed(&key);
+            shared.overviews.setting_changed(&key);
             if key.starts_with("lane/") {
                 shared.claim_queues.wake_all();
             }
@@ -168,5 +176,6 @@ fn look_everywhere(engine: &Engine) {
     shared.streams.wake_all();
     shared.feeds.wake_all();
     shared.feed_hub.wake_all();
+    shared.overviews.ring_all();
     pump::look_everywhere(engine);
 }

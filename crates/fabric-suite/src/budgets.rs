@@ -20,8 +20,8 @@ use serde_json::json;
 
 use crate::Harness;
 use crate::scene::{
-    HOUR, SECOND, Scene, WORKER, at_once, budget_of, deltas, first, fresh, list, other_namespace, refused, request,
-    tokens, under, with_policy,
+    HOUR, MINUTE, SECOND, Scene, WORKER, at_once, budget_of, deltas, first, fresh, list, other_namespace, refused,
+    request, tokens, under, with_policy,
 };
 
 pub(crate) async fn a_budget_is_created_once(harness: &dyn Harness) {
@@ -214,6 +214,48 @@ pub(crate) async fn a_closed_budget_blocks_its_own_work_only(harness: &dyn Harne
         detail.contains(&budget.to_string()) && detail.contains("tokens 10/10"),
         "{detail}"
     );
+}
+
+pub(crate) async fn a_closed_budget_says_since_when_and_how_many_wait(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let (budget, other) = (scene.budget().await, scene.budget().await);
+    let shown = async |id| scene.fabric.get_budget(id).await.unwrap();
+    scene.spend(budget, 4).await.unwrap();
+    scene.settle().await;
+    assert_eq!(shown(budget).await.closed_since, None);
+    scene.after(SECOND).await;
+    let before = scene.now().await;
+    scene.spend(budget, 7).await.unwrap();
+    scene.settle().await;
+    let closed_at = shown(budget).await.closed_since.expect("it is closed");
+    assert!(
+        (before..=scene.now().await).contains(&closed_at),
+        "{closed_at} is not {before}"
+    );
+    for _ in 0..3 {
+        scene.submit(under(budget)).await;
+    }
+    assert!(scene.try_claim(WORKER).await.is_none());
+    scene.after(MINUTE).await;
+    assert!(scene.try_claim(WORKER).await.is_none());
+    scene.spend(budget, 1).await.unwrap();
+    scene.settle().await;
+    let view = shown(budget).await;
+    assert_eq!((view.waiting.n, view.waiting.at_least), (3, false));
+    assert_eq!(
+        view.closed_since,
+        Some(closed_at),
+        "what is spent beyond closes nothing again"
+    );
+    assert_eq!(shown(other).await.waiting.n, 0);
+    let all = scene.fabric.list_budgets(list()).await.unwrap().items;
+    let waiting: Vec<_> = all.iter().map(|view| view.waiting.n).collect();
+    assert_eq!(waiting.iter().sum::<u64>(), 3, "{waiting:?}");
+    let raised = limits(None, Some(100));
+    scene.fabric.update_limits(On::new(budget, raised)).await.unwrap();
+    scene.settle().await;
+    let view = shown(budget).await;
+    assert_eq!((view.waiting.n, view.closed_since), (0, None));
 }
 
 pub(crate) async fn a_limit_of_zero_admits_nothing(harness: &dyn Harness) {

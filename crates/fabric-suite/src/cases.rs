@@ -97,6 +97,17 @@ macro_rules! fabric_cases {
                 a_lane_is_of_one_namespace,
                 lanes_are_listed_by_name_with_their_depths,
                 lanes_are_listed_in_pages,
+                a_lane_is_shown_with_its_queues_and_who_fits,
+                a_lane_nobody_used_is_empty,
+            }
+            overview {
+                namespaces_are_those_with_lanes,
+                an_overview_counts_every_lane_of_its_namespace,
+                an_overview_says_what_needs_somebody,
+                an_overview_notices_a_worker_that_is_not_heard_of,
+                an_overview_that_was_seen_is_waited_for,
+                what_happened_is_counted_minute_by_minute,
+                what_executions_spend_is_counted_by_budget_and_kind,
             }
             steps {
                 what_was_recorded_is_read_in_its_order,
@@ -151,6 +162,7 @@ macro_rules! fabric_cases {
                 a_replay_of_a_failure_keeps_what_was_done,
                 a_replay_of_a_success_does_everything_again,
                 a_replay_goes_on_from_any_step,
+                what_a_replay_has_forgotten_is_shown_to_who_asks,
             }
             leases {
                 a_completed_execution_has_its_result,
@@ -325,12 +337,18 @@ macro_rules! fabric_cases {
                 a_yes_is_a_signal_named_approved,
                 a_no_is_a_signal_named_rejected,
                 a_decision_is_made_once,
+                who_decides_too_late_is_told_who_was_faster,
+                of_two_who_decide_at_once_one_is_told_of_the_other,
+                where_nobody_decided_there_is_nobody_to_tell_of,
                 a_decision_is_never_one_signal_too_many,
                 there_is_nothing_to_decide_at_an_unknown_waitpoint,
                 everything_that_waits_for_a_person_is_listed,
                 what_was_decided_is_no_longer_listed,
                 what_was_escalated_comes_first_then_what_waits_longest,
                 approvals_are_listed_by_namespace_and_in_pages,
+                approvals_are_listed_by_lane_and_kind,
+                an_approval_says_what_is_shown_and_what_it_has_used,
+                what_is_too_large_to_show_says_how_large_it_is,
             }
             keys {
                 the_token_of_an_open_waitpoint_can_be_read,
@@ -362,6 +380,7 @@ macro_rules! fabric_cases {
                 only_a_flow_without_open_members_is_deleted,
                 the_tags_of_a_flow_are_replaced,
                 flows_are_listed_newest_first_by_what_is_asked,
+                flows_are_listed_by_state_and_age,
                 members_are_listed_in_pages,
             }
             adoptions {
@@ -426,6 +445,23 @@ macro_rules! fabric_cases {
                 a_part_has_at_most_10_000_edges,
                 an_open_flow_takes_no_graph,
             }
+            pictures {
+                a_flow_is_shown_with_every_member_and_edge,
+                a_flow_of_400_members_is_shown_in_one_answer,
+                a_flow_of_2_000_members_is_shown_in_one_answer,
+                the_members_of_a_class_are_named_in_order,
+                a_graph_that_grows_is_shown_as_it_is_now,
+                what_happens_after_a_graph_was_read_is_told,
+                a_flow_that_is_not_there_is_not_shown,
+            }
+            views {
+                a_view_is_kept_and_changed_under_its_name,
+                everybody_sees_shared_views_and_their_own,
+                only_an_operator_shares_and_nobody_takes_what_is_anothers,
+                an_admin_puts_away_what_belonged_to_a_key_that_is_gone,
+                a_view_has_a_title_and_a_query_of_some_length,
+                a_namespace_keeps_at_most_100_views,
+            }
             inputs {
                 a_child_is_handed_the_results_it_asked_for,
                 a_child_is_handed_the_last_success_of_its_upstream,
@@ -464,6 +500,7 @@ macro_rules! fabric_cases {
                 a_report_is_recognised_for_a_day,
                 reports_at_once_are_all_counted,
                 a_closed_budget_blocks_its_own_work_only,
+                a_closed_budget_says_since_when_and_how_many_wait,
                 a_limit_of_zero_admits_nothing,
                 a_dimension_without_limits_admits_everything,
                 every_budget_must_be_open,
@@ -499,6 +536,7 @@ macro_rules! fabric_cases {
                 what_is_taken_is_shown,
                 a_full_cap_blocks_and_says_so,
                 a_full_quota_blocks_its_own_work_only,
+                a_full_quota_says_since_when_and_how_many_wait,
                 a_slot_is_freed_however_the_lease_ends,
                 a_slot_belongs_to_the_grant_before_the_lease,
                 an_attempt_takes_one_place_however_often_it_goes_on,
@@ -576,6 +614,19 @@ macro_rules! fabric_cases {
                 who_waits_for_the_end_is_told_of_it,
                 waiting_no_time_shows_where_it_stands,
                 an_execution_may_be_kept_for_ever,
+            }
+            listings {
+                what_an_account_holds_back_is_listed_by_account_and_by_kind,
+                what_waits_for_something_else_is_listed_by_that,
+                what_its_lane_or_its_requirements_hold_back_is_listed_as_it_is_handed_out,
+                what_runs_is_listed_whatever_came_after_it,
+            }
+            finds {
+                an_execution_is_found_by_its_id_and_by_pieces_of_it,
+                flows_budgets_and_quotas_are_found_by_their_ids,
+                lanes_kinds_and_workers_are_found_by_how_they_begin,
+                no_more_than_ten_are_found_at_once,
+                names_are_offered_as_they_begin,
             }
             explanations {
                 what_waits_for_something_that_exists_is_no_problem,

@@ -381,6 +381,55 @@ pub(crate) async fn flows_are_listed_newest_first_by_what_is_asked(harness: &dyn
     );
 }
 
+pub(crate) async fn flows_are_listed_by_state_and_age(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let mut ids = Vec::new();
+    let mut moments = Vec::new();
+    for _ in 0..4 {
+        let flow = scene.flow(&[("a", &[])]).await.flow_id;
+        moments.push(scene.fabric.get_flow(flow).await.unwrap().created_at);
+        ids.push(flow);
+        scene.after(SECOND).await;
+    }
+    for flow in [ids[0], ids[2]] {
+        scene.cancel_flow(flow, CancelFlowPolicy::CancelAll).await.unwrap();
+    }
+    scene.settle().await;
+    let of_states = |state: &[FlowState], page| ListFlows {
+        state: state.to_vec(),
+        page,
+        ..ListFlows::default()
+    };
+    let cancelled = of_states(&[FlowState::Cancelled], first(1));
+    let one = scene.fabric.list_flows(cancelled.clone()).await.unwrap();
+    assert_eq!(one.items.iter().map(|flow| flow.flow_id).collect::<Vec<_>>(), [ids[2]]);
+    assert!(one.looked_at >= 2);
+    assert_eq!(one.reached_at, Some(moments[2]));
+    let rest = PageRequest {
+        cursor: one.next,
+        limit: None,
+    };
+    assert_eq!(
+        listed(
+            &scene,
+            ListFlows {
+                page: rest,
+                ..cancelled
+            }
+        )
+        .await,
+        [ids[0]]
+    );
+    let either = of_states(&[FlowState::Running, FlowState::Cancelled], first(10));
+    assert_eq!(listed(&scene, either).await, [ids[3], ids[2], ids[1], ids[0]]);
+    let between = ListFlows {
+        created_from: Some(moments[1]),
+        created_before: Some(moments[3]),
+        ..ListFlows::default()
+    };
+    assert_eq!(listed(&scene, between).await, [ids[2], ids[1]]);
+}
+
 async fn listed(scene: &Scene<'_>, request: ListFlows) -> Vec<FlowId> {
     let page = scene.fabric.list_flows(request).await.unwrap();
     page.items.iter().map(|flow| flow.flow_id).collect()

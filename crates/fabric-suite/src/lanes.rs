@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
+use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::Claim;
-use ff_core::command::lane::SetLaneState;
+use ff_core::command::lane::{GetLane, SetLaneState};
 use ff_core::command::lease::Completed;
 use ff_core::command::operator::Changed;
 use ff_core::command::page::{ListOf, PageRequest};
 use ff_core::command::submit::LaneState;
+use ff_core::command::worker::{DrainWorker, RegisterWorker};
 use ff_core::name::Namespace;
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
 use ff_core::time::Duration;
+use ff_core::view::HowMany;
 
 use crate::Harness;
 use crate::scene::{
-    SECOND, Scene, WORKER, all, claim, elsewhere, first, in_lane, lane, list, other_namespace, promptly, submission,
+    SECOND, Scene, WORKER, all, claim, elsewhere, first, in_lane, instance, lane, list, other_namespace, promptly,
+    registration, requiring, submission, under,
 };
 
 pub(crate) async fn setting_the_same_state_changes_nothing(harness: &dyn Harness) {
@@ -130,4 +134,64 @@ pub(crate) async fn lanes_are_listed_in_pages(harness: &dyn Harness) {
     let two = scene.fabric.list_lanes(page(rest)).await.unwrap();
     assert_eq!(two.items[0].lane_id, lane("c"));
     assert_eq!((two.items.len(), two.next), (1, None));
+}
+
+pub(crate) async fn a_lane_is_shown_with_its_queues_and_who_fits(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let budget = scene.budget().await;
+    let gpu = || requiring(&["gpu"]);
+    let oldest = scene.submit(gpu()).await;
+    scene.after(SECOND).await;
+    for command in [gpu(), gpu(), under(budget), in_lane("elsewhere")] {
+        scene.submit(command).await;
+    }
+    scene.register("plain").await;
+    for worker in ["able", "drained"] {
+        let able = RegisterWorker {
+            capabilities: CapabilitySet::parse(["gpu", "fast"]).unwrap(),
+            ..registration(worker)
+        };
+        scene.fabric.register_worker(able).await.unwrap();
+    }
+    let drain = DrainWorker {
+        namespace: Namespace::default_namespace(),
+        instance: instance("drained"),
+        reason: "enough".to_owned(),
+    };
+    scene.fabric.drain_worker(drain).await.unwrap();
+    let shown = scene.fabric.get_lane(one("default")).await.unwrap();
+    assert_eq!(shown.lane.depth[&PublicState::Waiting], 4);
+    let oldest_at = scene.view(oldest).await.created_at;
+    assert_eq!(
+        (shown.lane.state, shown.lane.oldest_eligible),
+        (LaneState::Active, Some(oldest_at))
+    );
+    assert_eq!((shown.workers, shown.more_queues, shown.queues.len()), (2, 0, 2));
+    let [of_gpu, of_budget] = &shown.queues[..] else {
+        panic!("{:?}", shown.queues);
+    };
+    let many = |n| HowMany { n, at_least: false };
+    assert_eq!((of_gpu.length, of_gpu.best_at), (many(3), Some(oldest_at)));
+    assert_eq!(of_gpu.requires, CapabilitySet::parse(["gpu"]).unwrap());
+    assert_eq!((&of_gpu.fits[..], of_gpu.fitting), (&[instance("able")][..], 1));
+    assert_eq!((of_budget.length, of_budget.fitting), (many(1), 2));
+    assert_eq!(of_budget.budgets, [budget].into());
+    assert!(of_budget.requires.is_empty() && of_budget.quota.is_none());
+}
+
+pub(crate) async fn a_lane_nobody_used_is_empty(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    scene.submit_plain().await;
+    let shown = scene.fabric.get_lane(one("unused")).await.unwrap();
+    assert!(shown.queues.is_empty() && shown.lane.depth.is_empty());
+    scene.set_lane("unused", LaneState::Paused).await;
+    let shown = scene.fabric.get_lane(one("unused")).await.unwrap();
+    assert_eq!(shown.lane.state, LaneState::Paused);
+}
+
+fn one(name: &str) -> GetLane {
+    GetLane {
+        namespace: Namespace::default_namespace(),
+        lane_id: lane(name),
+    }
 }

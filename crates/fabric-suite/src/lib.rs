@@ -18,9 +18,9 @@
 //! | callers, access_keys | who may, and what a lease allows |
 //! | suspensions, signals, approvals, keys | waiting for somebody, and who may end that |
 //! | operators, replays | what people do to executions |
-//! | flows, adoptions, edges, groups, graphs, inputs, cancellations | executions that depend on each other |
+//! | flows, adoptions, edges, groups, graphs, pictures, inputs, cancellations | executions that depend on each other |
 //! | budgets, quotas | what may be spent, started and run |
-//! | reads, explanations, events | what is shown |
+//! | reads, listings, finds, views, explanations, events | what is shown |
 //! | time | what happens because a moment has come, or later because of something else |
 //!
 //! `tests/coverage.rs` fails when an operation of the interface is called by no case, or a code it can answer with is
@@ -32,6 +32,7 @@
 )]
 
 mod cases;
+mod overview;
 mod scene;
 
 mod access_keys;
@@ -46,6 +47,7 @@ mod edges;
 mod events;
 mod exchanges;
 mod explanations;
+mod finds;
 mod finishes;
 mod flows;
 mod grants;
@@ -56,7 +58,9 @@ mod keys;
 mod lanes;
 mod leases;
 mod limits;
+mod listings;
 mod operators;
+mod pictures;
 mod quotas;
 mod reads;
 mod replays;
@@ -71,6 +75,7 @@ mod suspensions;
 mod tags;
 mod time;
 mod usages;
+mod views;
 mod waits;
 mod workers;
 

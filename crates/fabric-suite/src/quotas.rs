@@ -15,8 +15,8 @@ use ff_core::time::Duration;
 
 use crate::Harness;
 use crate::scene::{
-    MINUTE, SECOND, Scene, WORKER, at_once, claim, first, fresh, limited, list, other_namespace, quota_of, refused,
-    retrying, signal, waiting,
+    HOUR, MINUTE, SECOND, Scene, WORKER, at_once, claim, first, fresh, limited, list, other_namespace, quota_of,
+    refused, retrying, signal, waiting,
 };
 
 pub(crate) async fn a_quota_policy_is_created_once(harness: &dyn Harness) {
@@ -106,6 +106,38 @@ pub(crate) async fn a_full_quota_blocks_its_own_work_only(harness: &dyn Harness)
     let free = scene.submit_plain().await;
     assert_eq!(scene.claim(WORKER).await.execution_id, free);
     assert!(scene.try_claim(WORKER).await.is_none(), "none is admitted");
+}
+
+pub(crate) async fn a_full_quota_says_since_when_and_how_many_wait(harness: &dyn Harness) {
+    let scene = Scene::new(harness);
+    let quota = scene.quota(None, Some(1)).await;
+    let shown = async || scene.fabric.get_quota_policy(quota).await.unwrap();
+    let task = scene.held(limited(quota)).await;
+    let view = shown().await;
+    assert_eq!(
+        (view.waiting.n, view.refused_last_minute, view.closed_since),
+        (0, 0, None)
+    );
+    let now = scene.now().await;
+    for _ in 0..2 {
+        scene.submit(limited(quota)).await;
+    }
+    assert!(scene.try_claim(WORKER).await.is_none());
+    let view = shown().await;
+    assert!(view.waiting.n >= 1 && view.refused_last_minute >= 1, "{view:?}");
+    let closed_at = view.closed_since.expect("it refuses");
+    assert!(
+        (now..=scene.now().await).contains(&closed_at),
+        "{closed_at} is not {now}"
+    );
+    let listed = scene.fabric.list_quota_policies(list()).await.unwrap().items;
+    assert_eq!(listed[0].waiting, view.waiting);
+    scene.complete(&task).await.unwrap();
+    scene.settle().await;
+    scene.claim(WORKER).await;
+    assert_eq!(shown().await.closed_since, None);
+    scene.after(HOUR).await;
+    assert_eq!(shown().await.refused_last_minute, 0);
 }
 
 pub(crate) async fn a_slot_is_freed_however_the_lease_ends(harness: &dyn Harness) {

@@ -529,8 +529,8 @@ pub(crate) async fn a_page_has_1_to_1_000_entries(harness: &dyn Harness) {
             refused(
                 fabric
                     .approvals(ListApprovals {
-                        namespace: None,
                         page: page(),
+                        ..ListApprovals::default()
                     })
                     .await,
             ),

@@ -33,10 +33,10 @@ pub(crate) async fn only_the_name_that_is_asked_for_counts(harness: &dyn Harness
         .remove(0);
     let id = task.execution_id;
     let no = scene.send(id, &waitpoint, signal("no")).await.unwrap();
-    assert_eq!(effect(no), SignalEffect::IgnoredNotInCondition);
+    assert_eq!(effect(&no), SignalEffect::IgnoredNotInCondition);
     assert_eq!(scene.state(id).await, PublicState::Suspended);
     let yes = scene.send(id, &waitpoint, signal("yes")).await.unwrap();
-    assert_eq!(effect(yes), SignalEffect::ResumeConditionSatisfied);
+    assert_eq!(effect(&yes), SignalEffect::ResumeConditionSatisfied);
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
     assert_eq!(resumed.signals.len(), 1, "only what counted is handed over");
 }
@@ -48,24 +48,24 @@ pub(crate) async fn all_of_needs_every_part(harness: &dyn Harness) {
     let waitpoints = scene.suspended(&task, waiting_for(&task, &["a", "b"], both)).await;
     let id = task.execution_id;
     let first = scene.send(id, &waitpoints[0], signal("go")).await.unwrap();
-    assert_eq!(effect(first), SignalEffect::AppendedToWaitpoint);
+    assert_eq!(effect(&first), SignalEffect::AppendedToWaitpoint);
     let again = scene.send(id, &waitpoints[0], signal("go")).await.unwrap();
     assert_eq!(
-        effect(again),
+        effect(&again),
         SignalEffect::AppendedToWaitpoint,
         "the same place again does not help"
     );
     let second = scene.send(id, &waitpoints[1], signal("go")).await.unwrap();
-    assert_eq!(effect(second), SignalEffect::ResumeConditionSatisfied);
+    assert_eq!(effect(&second), SignalEffect::ResumeConditionSatisfied);
 }
 
 pub(crate) async fn a_count_counts_different_signals(harness: &dyn Harness) {
     let scene = Scene::new(harness);
     let (id, waitpoints) = counting(&scene, Distinct::Signals).await;
     let first = scene.send(id, &waitpoints[0], signal("vote")).await.unwrap();
-    assert_eq!(effect(first), SignalEffect::AppendedToWaitpoint);
+    assert_eq!(effect(&first), SignalEffect::AppendedToWaitpoint);
     let second = scene.send(id, &waitpoints[0], signal("vote")).await.unwrap();
-    assert_eq!(effect(second), SignalEffect::ResumeConditionSatisfied);
+    assert_eq!(effect(&second), SignalEffect::ResumeConditionSatisfied);
 }
 
 pub(crate) async fn a_count_counts_different_waitpoints(harness: &dyn Harness) {
@@ -73,10 +73,10 @@ pub(crate) async fn a_count_counts_different_waitpoints(harness: &dyn Harness) {
     let (id, waitpoints) = counting(&scene, Distinct::Waitpoints).await;
     for _ in 0..2 {
         let here = scene.send(id, &waitpoints[0], signal("vote")).await.unwrap();
-        assert_eq!(effect(here), SignalEffect::AppendedToWaitpoint);
+        assert_eq!(effect(&here), SignalEffect::AppendedToWaitpoint);
     }
     let there = scene.send(id, &waitpoints[1], signal("vote")).await.unwrap();
-    assert_eq!(effect(there), SignalEffect::ResumeConditionSatisfied);
+    assert_eq!(effect(&there), SignalEffect::ResumeConditionSatisfied);
 }
 
 pub(crate) async fn a_count_counts_different_sources(harness: &dyn Harness) {
@@ -85,17 +85,17 @@ pub(crate) async fn a_count_counts_different_sources(harness: &dyn Harness) {
     let ann = Scene::of(harness, "ann").await;
     for waitpoint in &waitpoints {
         let same = ann.send(id, waitpoint, vote_of("ann", "person")).await.unwrap();
-        assert_eq!(effect(same), SignalEffect::AppendedToWaitpoint);
+        assert_eq!(effect(&same), SignalEffect::AppendedToWaitpoint);
     }
     let pretended = ann.send(id, &waitpoints[0], vote_of("ben", "system")).await.unwrap();
     assert_eq!(
-        effect(pretended),
+        effect(&pretended),
         SignalEffect::AppendedToWaitpoint,
         "who sends it is what the credential says"
     );
     let ben = Scene::of(harness, "ben").await;
     let other = ben.send(id, &waitpoints[0], signal("vote")).await.unwrap();
-    assert_eq!(effect(other), SignalEffect::ResumeConditionSatisfied);
+    assert_eq!(effect(&other), SignalEffect::ResumeConditionSatisfied);
     let signals = scene.fabric.list_signals(On::new(id, all())).await.unwrap().items;
     let sources: BTreeSet<_> = signals
         .iter()
@@ -109,11 +109,11 @@ pub(crate) async fn sources_nobody_vouches_for_count_as_one(harness: &dyn Harnes
     let (id, waitpoints) = counting(&scene, Distinct::Sources).await;
     for (identity, source_type) in [("ann", "person"), ("ben", "person"), ("ann", "system")] {
         let claimed = scene.send(id, &waitpoints[0], vote_of(identity, source_type)).await;
-        assert_eq!(effect(claimed.unwrap()), SignalEffect::AppendedToWaitpoint);
+        assert_eq!(effect(&claimed.unwrap()), SignalEffect::AppendedToWaitpoint);
     }
     let ann = Scene::of(harness, "ann").await;
     let verified = ann.send(id, &waitpoints[0], signal("vote")).await.unwrap();
-    assert_eq!(effect(verified), SignalEffect::ResumeConditionSatisfied);
+    assert_eq!(effect(&verified), SignalEffect::ResumeConditionSatisfied);
 }
 
 /// A vote whose sender says who it is.
@@ -153,8 +153,11 @@ pub(crate) async fn signals_at_once_resume_once(harness: &dyn Harness) {
         };
         async move { fabric.deliver_signal(On::new(id, command)).await.unwrap() }
     });
-    let answers = at_once(sent).await.into_iter().map(effect);
-    let satisfied = answers.filter(|effect| *effect == SignalEffect::ResumeConditionSatisfied);
+    let answers = at_once(sent).await;
+    let satisfied = answers
+        .iter()
+        .map(effect)
+        .filter(|effect| *effect == SignalEffect::ResumeConditionSatisfied);
     assert_eq!(satisfied.count(), 1);
     assert_eq!(scene.claim(WORKER).await.resumed.unwrap().signals.len(), 2);
 }
@@ -168,9 +171,9 @@ pub(crate) async fn a_signal_is_recognised_by_its_id(harness: &dyn Harness) {
         ..signal("vote")
     };
     let first = scene.send(id, &waitpoints[0], vote.clone()).await.unwrap();
-    assert_eq!(accepted(first), existing_signal_id);
+    assert_eq!(accepted(&first), existing_signal_id);
     let again = scene.send(id, &waitpoints[0], vote).await.unwrap();
-    assert_eq!(again, Delivered::Duplicate { existing_signal_id });
+    assert_eq!(again, Delivered::before(existing_signal_id));
     assert_eq!(scene.state(id).await, PublicState::Suspended);
     let signals = scene.fabric.list_signals(On::new(id, all())).await.unwrap().items;
     assert_eq!(signals.len(), 1);
@@ -182,8 +185,8 @@ pub(crate) async fn a_signal_without_a_name_of_its_own_is_another_each_time(harn
     let vote = signal("vote");
     let first = scene.send(id, &waitpoints[0], vote.clone()).await.unwrap();
     let second = scene.send(id, &waitpoints[0], vote).await.unwrap();
-    assert_eq!(effect(second), SignalEffect::ResumeConditionSatisfied);
-    assert_ne!(accepted(second), accepted(first));
+    assert_eq!(effect(&second), SignalEffect::ResumeConditionSatisfied);
+    assert_ne!(accepted(&second), accepted(&first));
 }
 
 pub(crate) async fn a_signal_needs_no_more_than_a_name_and_its_waitpoint(harness: &dyn Harness) {
@@ -198,7 +201,7 @@ pub(crate) async fn a_signal_needs_no_more_than_a_name_and_its_waitpoint(harness
     let sent = scene.fabric.deliver_signal(On::new(task.execution_id, bare)).await;
     let resumed = scene.claim(WORKER).await.resumed.unwrap();
     let kept = &resumed.signals[0].signal;
-    assert_eq!(kept.id, accepted(sent.unwrap()));
+    assert_eq!(kept.id, accepted(&sent.unwrap()));
     assert_eq!((&*kept.category, &*kept.source_type), ("event", "external"));
 }
 
@@ -215,9 +218,9 @@ pub(crate) async fn a_signal_is_recognised_by_its_key_for_a_while(harness: &dyn 
         ..signal("note")
     };
     let first = scene.send(task.execution_id, &waitpoint, keyed()).await.unwrap();
-    let existing_signal_id = accepted(first);
+    let existing_signal_id = accepted(&first);
     let again = scene.send(task.execution_id, &waitpoint, keyed()).await.unwrap();
-    assert_eq!(again, Delivered::Duplicate { existing_signal_id });
+    assert_eq!(again, Delivered::before(existing_signal_id));
     scene.after(MINUTE).await;
     let later = scene.send(task.execution_id, &waitpoint, keyed()).await.unwrap();
     assert!(matches!(later, Delivered::Accepted { .. }));
@@ -383,9 +386,9 @@ async fn resume(scene: &Scene<'_>, id: ExecutionId, request_id: &str) -> Result<
     scene.fabric.resume_execution(On::new(id, command)).await
 }
 
-fn effect(delivered: Delivered) -> SignalEffect {
+fn effect(delivered: &Delivered) -> SignalEffect {
     match delivered {
-        Delivered::Accepted { effect, .. } => effect,
+        Delivered::Accepted { effect, .. } => *effect,
         Delivered::Duplicate { .. } => panic!("not new"),
     }
 }

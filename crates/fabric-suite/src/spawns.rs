@@ -126,10 +126,9 @@ pub(crate) async fn flows_that_nobody_asked_for_are_not_listed_unless_asked_for(
     let parent = scene.running(submission()).await;
     let spawned = spawn_with(&scene, &parent, vec![child("a")]).await.unwrap();
     let list = |kind| ListFlows {
-        namespace: None,
         kind,
-        tag: None,
         page: first(1_000),
+        ..ListFlows::default()
     };
     let listed = async |kind| {
         let page = scene.fabric.list_flows(list(kind)).await.unwrap();

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use crate::Harness;
 use crate::scene::{
     MINUTE, Scene, WORKER, at_once, attempt, frame, into_flow, nobody, promptly, refused, request, retrying,
-    submission, waiting, with_policy,
+    submission, summary, waiting, with_policy,
 };
 
 pub(crate) async fn frames_are_read_in_the_order_they_came(harness: &dyn Harness) {
@@ -471,14 +471,6 @@ pub(crate) async fn summaries_at_once_lose_nothing(harness: &dyn Harness) {
     let document = scene.fabric.read_summary(attempt(&task)).await.unwrap().unwrap();
     let document: Value = serde_json::from_slice(&document.bytes).unwrap();
     assert_eq!(document.as_object().unwrap().len(), 8);
-}
-
-fn summary(task: &Task, patch: &Value) -> AppendFrame {
-    AppendFrame {
-        payload: Payload::json(patch),
-        mode: FrameMode::Summary,
-        ..frame(task, "")
-    }
 }
 
 pub(crate) async fn a_best_effort_frame_is_gone_after_its_time(harness: &dyn Harness) {

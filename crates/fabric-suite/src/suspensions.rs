@@ -2,7 +2,7 @@
 
 use ff_core::command::claim::Task;
 use ff_core::command::lease::Completed;
-use ff_core::command::signal::{DeliverSignal, Delivered, ListApprovals};
+use ff_core::command::signal::{DeliverSignal, Delivered, ListApprovals, Verdict};
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{
     CreatePendingWaitpoint, IssuedWaitpoint, RequiredNames, SuspendedTask, WaitpointState,
@@ -11,7 +11,6 @@ use ff_core::error::Code;
 use ff_core::fabric::On;
 use ff_core::id::{ExecutionId, SignalId, SuspensionId, WaitpointId};
 use ff_core::limits::REQUESTS_REMEMBERED_MAX;
-use ff_core::machine::approval::Verdict;
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
 use ff_core::record::{Distinct, Matcher, ReasonCode, ResumeCondition, ResumedBy, SignalEffect, TimeoutBehavior};

@@ -41,7 +41,7 @@ pub(crate) async fn a_wait_is_done_with_what_resumes_it(harness: &dyn Harness) {
     let steps = scene.steps(task.execution_id).await;
     assert_eq!(named(&steps), [("before", 0), ("review#0", 1)]);
     assert_eq!((steps[1].kind, steps[1].state), (StepKind::Wait, StepState::Waiting));
-    let sent = accepted(scene.send(task.execution_id, &waitpoint, signal("yes")).await.unwrap());
+    let sent = accepted(&scene.send(task.execution_id, &waitpoint, signal("yes")).await.unwrap());
     let next = scene.claim(WORKER).await;
     assert_eq!(named(brought(&next)), [("before", 0), ("review#0", 1)]);
     let waited = &brought(&next)[1];

@@ -8,9 +8,12 @@ use ff_core::caller::{Caller, Role};
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::Access;
 use ff_core::record::Actor;
+use ff_engine::Credential;
+use serde::Serialize;
 
-use crate::Server;
+use crate::guard::Head;
 use crate::route::{METRICS, Route};
+use crate::{Server, page_cookie};
 
 impl Server {
     /// Whether everybody who asks may do everything: there are no keys, and nobody elsewhere can ask.
@@ -32,16 +35,48 @@ impl Server {
     }
 }
 
-/// Who asks for `route`: whose key the request carries, or somebody who needs none.
+/// What a request showed to say who asks.
+#[derive(Clone)]
+pub(crate) struct Shown {
+    pub(crate) credential: Credential,
+    pub(crate) via: Via,
+}
+
+/// How.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Via {
+    /// By its key.
+    Key,
+    /// By the cookie of a page.
+    Cookie,
+    /// It needed nothing.
+    #[default]
+    Nothing,
+}
+
+/// Who asks for `route`: whose key or ticket the request carries, or somebody who needs none.
 pub(crate) async fn identify(
     server: &Server,
     keyless: Result<bool, Rejection>,
     route: &Route,
-    headers: &HeaderMap,
-) -> Result<Caller, Rejection> {
+    asked: Head<'_>,
+) -> Result<(Caller, Option<Shown>), Rejection> {
     let is_open_metrics = server.settings.open_metrics && route.path == METRICS;
-    let caller = match bearer(headers)? {
-        Some(key) => server.engine.caller_of(key).await?,
+    let mut shown = None;
+    let caller = match bearer(asked.headers)? {
+        Some(key) => {
+            let credential = Credential::of_key(key);
+            let caller = server.engine.caller_by(&credential).await?;
+            let via = Via::Key;
+            shown = Some(Shown { credential, via });
+            caller
+        }
+        None if let Some((caller, credential)) = signed_in(server, asked).await? => {
+            let via = Via::Cookie;
+            shown = Some(Shown { credential, via });
+            caller
+        }
         None if is_open_metrics => Caller::local(),
         None if let Some(everybody) = &server.settings.everybody => everybody.clone(),
         None if keyless? => Caller::local(),
@@ -51,7 +86,26 @@ pub(crate) async fn identify(
     if route.path == METRICS && !caller.role.contains(Role::Reader) {
         return Err(Code::Forbidden.because("metrics need the role reader"));
     }
-    Ok(caller)
+    Ok((caller, shown))
+}
+
+/// Who has signed in with the page that asks. A cookie that is worth nothing any more is none; one that is, and that no page of ours
+/// sent, is refused.
+async fn signed_in(server: &Server, asked: Head<'_>) -> Result<Option<(Caller, Credential)>, Rejection> {
+    let Some(ticket) = page_cookie::ticket(asked.headers) else {
+        return Ok(None);
+    };
+    let Some(credential) = server.engine.credential_of(ticket).await? else {
+        return Ok(None);
+    };
+    match server.engine.caller_by(&credential).await {
+        Ok(caller) => {
+            page_cookie::check(&server.settings, asked)?;
+            Ok(Some((caller, credential)))
+        }
+        Err(refused) if refused.code == Code::Unauthenticated => Ok(None),
+        Err(refused) => Err(refused),
+    }
 }
 
 /// Somebody of whom nothing is known. What they ask for says itself what it needs.

@@ -8,7 +8,7 @@ use ff_core::fabric::{Access, Body, Method};
 
 use crate::problem::Answer;
 use crate::request::Asked;
-use crate::{callbacks, info, streams, submit};
+use crate::{callbacks, info, sign_in, streams, submit};
 
 /// A route beside those of the table of operations.
 pub struct Extra {
@@ -30,6 +30,9 @@ pub struct Extra {
 
 /// Answers a request.
 pub(crate) type Serve = fn(Asked) -> Pin<Box<dyn Future<Output = Answer<Response>> + Send>>;
+
+/// Those that only pages of this server may call: what they do is done in a browser.
+pub(crate) const FOR_PAGES: [&str; 2] = ["sign_in", "sign_out"];
 
 /// Every route that is not an operation.
 pub static EXTRAS: &[Extra] = &[
@@ -61,6 +64,34 @@ pub static EXTRAS: &[Extra] = &[
         access: Access::RoleOrHolder(Role::Submitter),
         body: Body::Small,
         serve: |asked| Box::pin(streams::follow(asked)),
+    },
+    Extra {
+        name: "sign_in",
+        summary: "Signs a browser in: a page of this server sends a key once, and a cookie stands for it from then on, for twelve \
+                  hours or until the key is revoked.",
+        method: Method::POST,
+        path: "/sign-in",
+        access: Access::Anyone,
+        body: Body::Small,
+        serve: |asked| Box::pin(sign_in::sign_in(asked)),
+    },
+    Extra {
+        name: "sign_out",
+        summary: "Signs a browser out: it forgets the cookie.",
+        method: Method::DELETE,
+        path: "/sign-in",
+        access: Access::Anyone,
+        body: Body::Small,
+        serve: |asked| Box::pin(sign_in::sign_out(asked)),
+    },
+    Extra {
+        name: "me",
+        summary: "Who it is that asks, and every operation and route they may call.",
+        method: Method::GET,
+        path: "/me",
+        access: Access::AnyRole,
+        body: Body::Small,
+        serve: |asked| Box::pin(sign_in::me(asked)),
     },
     Extra {
         name: "callback",

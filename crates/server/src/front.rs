@@ -11,10 +11,14 @@ use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::access_log::Line;
+use crate::callers::Shown;
+use crate::extras::FOR_PAGES;
+use crate::guard::Head;
 use crate::problem::Problem;
 use crate::request_id::{HEADER, RequestId};
 use crate::route::Route;
-use crate::{Server, callers, cors, guard, problem, trace};
+use crate::until_revoked::until_revoked;
+use crate::{Server, callers, cors, guard, page_cookie, problem, trace};
 
 /// In: name the request, look who asks and whether they may now. Out: name the answer and leave a line.
 pub(crate) async fn front(State(server): State<Server>, mut request: Request, next: Next) -> Response {
@@ -32,7 +36,13 @@ pub(crate) async fn front(State(server): State<Server>, mut request: Request, ne
             return answer;
         }
         match admit(&server, &mut request, &mut line).await {
-            Ok(()) => unharmed(next.run(request)).await,
+            Ok(shown) => {
+                let response = unharmed(next.run(request)).await;
+                match shown {
+                    Some(shown) => until_revoked(&server.engine, shown.credential, response),
+                    None => response,
+                }
+            }
             Err(refused) => Problem::from(refused).into_response(),
         }
     };
@@ -64,21 +74,27 @@ async fn unharmed(answer: impl Future<Output = Response>) -> Response {
     AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(internal)
 }
 
-/// Refuses what must not reach its route; the body has not been read. Leaves the caller with the request.
-async fn admit(server: &Server, request: &mut Request, line: &mut Line) -> Result<(), Rejection> {
+/// Refuses what must not reach its route; the body has not been read. Leaves the caller with the request, and says what it showed.
+async fn admit(server: &Server, request: &mut Request, line: &mut Line) -> Result<Option<Shown>, Rejection> {
     let keyless = server.is_keyless().await;
     if server.would_be_keyless(&keyless) {
         guard::check(&server.settings, request)?;
     }
     let Some(route) = Route::of(request) else {
-        return Ok(());
+        return Ok(None);
     };
-    let mut caller = callers::identify(server, keyless, route, request.headers()).await?;
+    if FOR_PAGES.contains(&route.name) {
+        page_cookie::check_page(&server.settings, Head::of(request))?;
+    }
+    let (mut caller, shown) = callers::identify(server, keyless, route, Head::of(request)).await?;
     caller.trace = trace::of(request.headers());
     line.asked_by(&caller);
     server.limits.request(&caller)?;
     request.extensions_mut().insert(caller);
-    Ok(())
+    if let Some(shown) = &shown {
+        request.extensions_mut().insert(shown.via);
+    }
+    Ok(shown)
 }
 
 #[cfg(test)]

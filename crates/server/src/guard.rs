@@ -14,6 +14,8 @@ pub const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+/// What a browser says of a request to where its page is from.
+const SAME_ORIGIN: &str = "same-origin";
 
 /// Refuses requests for another host, or from a page of another origin.
 pub(crate) fn check(settings: &Settings, request: &Request) -> Result<(), Rejection> {
@@ -36,6 +38,74 @@ pub(crate) fn check(settings: &Settings, request: &Request) -> Result<(), Reject
         Some(site @ ("cross-site" | "same-site")) if !is_visit(request) => Err(refused(site)),
         _ => Ok(()),
     }
+}
+
+/// What is known of a request before its body is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'r> {
+    pub(crate) method: &'r Method,
+    pub(crate) headers: &'r HeaderMap,
+    /// What it is addressed to.
+    host: Option<&'r str>,
+}
+
+impl<'r> Head<'r> {
+    pub(crate) fn of(request: &'r Request) -> Self {
+        Self {
+            method: request.method(),
+            headers: request.headers(),
+            host: host_of(request),
+        }
+    }
+}
+
+/// Refuses what a page of another origin does with the cookie of one of ours.
+pub(crate) fn check_own_origin(settings: &Settings, asked: Head<'_>) -> Result<(), Rejection> {
+    let headers = asked.headers;
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let (origin, further) = (origins.next(), origins.next());
+    let origin = origin
+        .and_then(|origin| origin.to_str().ok())
+        .filter(|_| further.is_none());
+    let site = text(headers, &FETCH_SITE);
+    let is_own = match (origin, asked.host) {
+        (Some(origin), Some(host)) if site.is_none_or(|site| site == SAME_ORIGIN) => {
+            is_own(settings, origin, host) || site.is_some() && is_behind_tls(origin, host)
+        }
+        _ => false,
+    };
+    if is_own { Ok(()) } else { Err(not_of_ours(origin)) }
+}
+
+/// Refuses what a page of another origin reads with the cookie of one of ours.
+pub(crate) fn check_reader(settings: &Settings, asked: Head<'_>) -> Result<(), Rejection> {
+    if asked.headers.contains_key(header::ORIGIN) {
+        return check_own_origin(settings, asked);
+    }
+    match text(asked.headers, &FETCH_SITE) {
+        // The user: by a bookmark, or by typing the address.
+        None | Some(SAME_ORIGIN | "none") => Ok(()),
+        site => Err(not_of_ours(site)),
+    }
+}
+
+/// Whether the browser came through TLS although this server does not know: something in front of it ended it.
+fn is_behind_tls(origin: &str, host: &str) -> bool {
+    let name = origin.strip_prefix("https://");
+    name.is_some_and(|name| name.eq_ignore_ascii_case(host))
+}
+
+/// Whether a browser keeps to itself what it is given for TLS only.
+pub(crate) fn came_through_tls(settings: &Settings, headers: &HeaderMap) -> bool {
+    settings.tls || text(headers, &header::ORIGIN).is_some_and(|origin| origin.starts_with("https://"))
+}
+
+fn not_of_ours(by: Option<&str>) -> Rejection {
+    let by = by.unwrap_or("nobody");
+    Code::Forbidden.because(format!(
+        "whoever is signed in with a page asks from that page, not from {by:?}; what stands in front of this server must leave \
+         Host as it is"
+    ))
 }
 
 fn refused(by: &str) -> Rejection {

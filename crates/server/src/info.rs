@@ -11,17 +11,25 @@ use crate::request::Asked;
 /// The version of the interface: the second number grows with it, the first only when clients must change.
 const API: &str = "1.0";
 /// What the interface had not always, by the names under which clients ask for it.
-const FEATURES: [&str; 10] = [
+const FEATURES: [&str; 18] = [
     "callbacks",
+    "dashboard",
     "delete_execution",
     "exchange",
     "fences",
+    "flow_graph",
     "idempotency_keys",
     "keys",
+    "lane_queues",
+    "namespaces",
+    "overview",
     "retry_after",
+    "series",
+    "sign_in",
     "steps",
     "streams",
     "submit",
+    "views",
 ];
 
 /// `GET /`: what it is, what it can do, how much it takes.

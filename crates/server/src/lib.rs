@@ -10,15 +10,17 @@
 //! | `request_id`, `access_log` | the name of a request, and the line it leaves |
 //! | `metrics`, `trace` | what is counted of requests, and which trace they are part of |
 //! | `cors`, `guard` | which web pages may ask |
-//! | `callers` | whose key it is |
+//! | `callers`, `page_cookie` | whose key it is, or whose page |
+//! | `until_revoked` | streams end with the key they were opened with |
 //! | `limits` | how much one key may ask for at once |
 //! | `body` | reading a body that is neither too large nor too slow |
 //! | `routes`, `request`, `query`, `answer`, `problem` | a route per operation, what it takes, how it answers and refuses |
-//! | `extras` | the routes that are not operations: `info`, `submit`, `streams`, `callbacks` |
+//! | `extras` | the routes that are not operations: `info`, `sign_in`, `submit`, `streams`, `callbacks` |
 //! | `virtual_time` | routes for tests, on a server whose clock they move |
 //! | `idempotency` | one header that makes any call one |
-//! | `events` | what happens, as it happens |
+//! | `events`, `overview` | what happens, as it happens, and what it comes to |
 //! | `openapi`, `docs` | the description of all that, for programs and for people |
+//! | `dashboard` | pages for people over all that |
 //! | `listen`, `tls`, `patience`, `closing` | connections, how long they may be idle, and their end |
 
 mod access_log;
@@ -28,6 +30,7 @@ mod callbacks;
 mod callers;
 mod closing;
 mod cors;
+mod dashboard;
 mod docs;
 mod events;
 mod extras;
@@ -39,6 +42,8 @@ mod limits;
 mod listen;
 mod metrics;
 pub mod openapi;
+mod overview;
+mod page_cookie;
 mod patience;
 mod problem;
 mod query;
@@ -47,10 +52,12 @@ mod request_id;
 mod route;
 mod routes;
 mod settings;
+mod sign_in;
 mod streams;
 mod submit;
 mod tls;
 mod trace;
+mod until_revoked;
 mod virtual_time;
 
 use std::sync::Arc;
@@ -124,6 +131,7 @@ impl Server {
         Router::new()
             .nest(BASE_PATH, routes::routes(self.tested.is_some()))
             .merge(docs::routes())
+            .merge(dashboard::routes())
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(ready))
             .route(route::METRICS, get(metrics::scrape))

@@ -57,7 +57,7 @@ pub fn document() -> Value {
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "tags": nouns.iter().map(|noun| json!({ "name": noun })).collect::<Vec<_>>(),
-        "security": [{ "key": [] }, {}],
+        "security": [{ "key": [] }, { "page": [] }, {}],
         "paths": paths,
         "components": {
             "schemas": interface.named,
@@ -65,7 +65,9 @@ pub fn document() -> Value {
                 "application/problem+json": { "schema": named("ProblemDocument") },
             } } },
             "securitySchemes": { "key": { "type": "http", "scheme": "bearer",
-                "description": "A key made by `create_key` or `ff key create`. A server without keys, on this machine only, asks for none." } },
+                "description": "A key made by `create_key` or `ff key create`. A server without keys, on this machine only, asks for none." },
+                "page": { "type": "apiKey", "in": "cookie", "name": "ff_key",
+                    "description": "Made by `sign_in` for pages of this server. What is not a GET needs `X-FF-Page: 1` and that origin." } },
         },
     })
 }

@@ -19,11 +19,12 @@ use ff_engine::Engine;
 use serde::de::DeserializeOwned;
 
 use crate::body::receive;
+use crate::callers::Via;
 use crate::extras::Extra;
 use crate::limits::Permit;
 use crate::problem::Answer;
 use crate::routes::pattern;
-use crate::{Server, query};
+use crate::{Server, guard, query};
 
 /// The field that says how long to wait, of every call that can.
 const WAIT: &str = "wait_ms";
@@ -71,6 +72,8 @@ pub(crate) struct Asked {
     pub(crate) server: Server,
     /// Who asks, with the lease the request shows.
     pub(crate) caller: Caller,
+    /// How that is known.
+    pub(crate) via: Via,
     /// Where it comes from, as far as that is known.
     pub(crate) peer: IpAddr,
     /// What the routes stand below: the version, and whatever that is nested in.
@@ -108,6 +111,7 @@ impl Asked {
             in_path: in_path.map(|(name, (_, value))| (name, value.to_owned())).collect(),
             headers: kept(head.headers),
             body: Bytes::new(),
+            via: head.extensions.get().copied().unwrap_or_default(),
             server,
             caller,
             shape,
@@ -149,6 +153,11 @@ impl Asked {
             (Ok(text), None) => Ok(text),
             _ => Err(Code::InvalidInput.because(format!("the header {name} is given once, in printable ASCII"))),
         }
+    }
+
+    /// Whether the browser that asks keeps to itself what it is given for TLS only.
+    pub(crate) fn came_through_tls(&self) -> bool {
+        guard::came_through_tls(&self.server.settings, &self.headers)
     }
 
     /// The fields its path names, in their order.

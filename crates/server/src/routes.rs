@@ -17,7 +17,7 @@ use crate::extras::EXTRAS;
 use crate::problem::Answer;
 use crate::request::{Asked, Shape};
 use crate::virtual_time::TEST_ROUTES;
-use crate::{Server, events, idempotency, streams, submit};
+use crate::{Server, events, idempotency, overview, streams, submit};
 
 type Path = Result<RawPathParams, RawPathParamsRejection>;
 
@@ -97,6 +97,10 @@ async fn serve(operation: &'static Operation, asked: Asked) -> Answer<Response> 
     if is(&op::events) && !asked.accepts("application/json") {
         let permit = asked.server.limits.stream(&asked.caller)?;
         return Ok(permit.held_by(events::follow(&asked).await?));
+    }
+    if is(&op::overview) && !asked.accepts("application/json") {
+        let permit = asked.server.limits.stream(&asked.caller)?;
+        return Ok(permit.held_by(overview::follow(&asked).await?));
     }
     if is(&op::tail_stream) && asked.accepts("text/event-stream") {
         return streams::tail(&asked).await;

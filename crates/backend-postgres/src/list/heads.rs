@@ -19,25 +19,31 @@ type Place = (Partition, String);
 
 answered! {
     /// The first entry of a list in one partition.
-    EntryHead as "entry_head" { partition: i16, name: String, sort: String }
+    EntryHead as "entry_head" { partition: i16, name: String, sort: String, length: i64 }
 }
 
 impl Shared {
-    pub(super) async fn list_heads(&self, of: HeadsOf, partitions: &[Partition], cut: &Cut) -> Found {
+    pub(super) async fn list_heads(&self, (of, partitions): (HeadsOf, &[Partition]), count: u64, cut: &Cut) -> Found {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
         let after = cut.after::<Place>()?;
         let mut partitions = flow_numbers(partitions);
         partitions.retain(|own| after.as_ref().is_none_or(|(last, _)| *own >= number(*last)));
         let (now, heads) = match of {
-            HeadsOf::Queues => self.heads_of_queues(&partitions, after.as_ref()).await?,
-            HeadsOf::Blocked => self.heads_of_blocked(&partitions, after.as_ref(), cut).await?,
+            HeadsOf::Queues => self.heads_of_queues(&partitions, after.as_ref(), count).await?,
+            HeadsOf::Blocked => self.heads_of_blocked(&partitions, after.as_ref(), (count, cut)).await?,
         };
         let (heads, next) = cut.first(heads, |head| (head.partition, head.index.to_string()));
         Ok((now, Rows::Heads(heads), next))
     }
 
-    async fn heads_of_queues(&self, partitions: &[i16], after: Option<&Place>) -> Result<(Timestamp, Vec<Head>)> {
+    async fn heads_of_queues(
+        &self,
+        partitions: &[i16],
+        after: Option<&Place>,
+        count: i64,
+    ) -> Result<(Timestamp, Vec<Head>)> {
         let mut heads = Vec::new();
-        let (now, found) = self.queue_heads(partitions).await?;
+        let (now, found) = self.queue_heads(partitions, count).await?;
         for (queue, found) in found {
             let partition = partition(found.partition);
             let id = key::execution_id(partition, &found.uuid.to_string())?;
@@ -46,6 +52,7 @@ impl Shared {
                 partition,
                 index,
                 first,
+                length: found.length.cast_unsigned(),
             });
         }
         heads.retain(|head| after.is_none_or(|after| (head.partition, head.index.to_string()) > *after));
@@ -57,11 +64,13 @@ impl Shared {
         &self,
         partitions: &[i16],
         after: Option<&Place>,
-        cut: &Cut,
+        (count, cut): (i64, &Cut),
     ) -> Result<(Timestamp, Vec<Head>)> {
         let (after_partition, after_name) = after.map_or((-1, ""), |(last, name)| (number(*last), name.as_str()));
-        let (now, answer) = self.ask(call!(reading blocked_heads(
-            partitions: &partitions, after_partition: &after_partition, after_name: &after_name, at_most: &one_more(cut))))
+        let (now, answer) = self
+            .ask(call!(reading blocked_heads(
+            partitions: &partitions, after_partition: &after_partition, after_name: &after_name, count_max: &count,
+            at_most: &one_more(cut))))
             .await?;
         let head = |found: EntryHead| {
             let unknown = || corrupt(format!("list {:?} with {:?}", found.name, found.sort));
@@ -70,6 +79,7 @@ impl Shared {
                 partition: partition(found.partition),
                 index: Index::Blocked(account.parse().map_err(corrupt)?),
                 first: Order::parse(&found.sort).ok_or_else(unknown)?,
+                length: found.length.cast_unsigned(),
             })
         };
         let heads = answer.get::<Vec<EntryHead>>("answer")?.into_iter().map(head);

@@ -33,7 +33,7 @@ impl Shared {
         let cut = &Cut::new(query)?;
         match &query.of {
             Listing::Range(range) => self.list_range(range, cut).await,
-            Listing::Heads { of, partitions } => self.list_heads(*of, partitions, cut).await,
+            Listing::Heads { of, partitions, count } => self.list_heads((*of, partitions), *count, cut).await,
             Listing::History(subject) => self.list_history(*subject, cut).await,
             Listing::Feed(_) | Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),
             Listing::Feed(asked) => self.list_feed(asked, cut.limit).await,

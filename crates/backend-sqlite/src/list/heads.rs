@@ -17,36 +17,42 @@ use crate::sql::{self, with};
 type Place = (Partition, String);
 
 impl Reading<'_, '_> {
-    pub(super) fn list_heads(&self, of: HeadsOf, partitions: &[Partition], cut: &Cut) -> Found {
+    pub(super) fn list_heads(&self, (of, partitions): (HeadsOf, &[Partition]), count: u64, cut: &Cut) -> Found {
         let after = cut.after::<Place>()?;
         let is_left = |partition: &Partition| {
             partition.family == Family::Flow && after.as_ref().is_none_or(|(last, _)| partition >= last)
         };
         let partitions = partitions.iter().copied().filter(is_left).collect();
         match of {
-            HeadsOf::Queues => self.queue_heads(&partitions, after.as_ref(), cut),
-            HeadsOf::Blocked => self.blocked_heads(partitions, after.as_ref(), cut),
+            HeadsOf::Queues => self.queue_heads(&partitions, after.as_ref(), (count, cut)),
+            HeadsOf::Blocked => self.blocked_heads(partitions, after.as_ref(), (count, cut)),
         }
     }
 
     /// Of the queues that the writer knows to be filled. Whatever was taken since is left out.
-    fn queue_heads(&self, partitions: &BTreeSet<Partition>, after: Option<&Place>, cut: &Cut) -> Found {
+    fn queue_heads(&self, partitions: &BTreeSet<Partition>, after: Option<&Place>, (count, cut): (u64, &Cut)) -> Found {
         let filled = self.shared.queues().named(partitions, after, cut.limit + 1);
         let (shown, next) = cut.first(Vec::from_iter(filled), |(place, _)| place.clone());
         let mut heads = Vec::new();
-        for ((partition, _), (queue, queue_id)) in shown {
+        for ((partition, _), (queue, queue_id, length)) in shown {
             let head = with!(sql::LIST_QUEUE_HEAD, queue_id: queue_id, partition: partition.index);
             let first = self.database.find(head, |row| score(row, 0))?;
             heads.extend(first.map(|score| Head {
                 partition,
                 index: Index::Queue(queue),
                 first: Order::best(&score),
+                length: length.min(count),
             }));
         }
         Ok((Rows::Heads(heads), next))
     }
 
-    fn blocked_heads(&self, partitions: BTreeSet<Partition>, after: Option<&Place>, cut: &Cut) -> Found {
+    fn blocked_heads(
+        &self,
+        partitions: BTreeSet<Partition>,
+        after: Option<&Place>,
+        (count, cut): (u64, &Cut),
+    ) -> Found {
         let mut heads = Vec::new();
         for partition in partitions {
             let after = after.filter(|(last, _)| *last == partition);
@@ -61,7 +67,12 @@ impl Reading<'_, '_> {
                 last = name;
             }
         }
-        let (shown, next) = cut.first(heads, |head| (head.partition, head.index.to_string()));
+        let (mut shown, next) = cut.first(heads, |head| (head.partition, head.index.to_string()));
+        for head in shown.iter_mut().filter(|_| count > 0) {
+            let counted = with!(sql::LIST_BLOCKED_LENGTH,
+                partition: head.partition.index, name: head.index.to_string(), count: count);
+            head.length = self.database.find(counted, |row| row.get(0))?.unwrap_or_default();
+        }
         Ok((Rows::Heads(shown), next))
     }
 }
@@ -74,5 +85,6 @@ fn blocked(partition: Partition, row: &Row<'_>) -> rusqlite::Result<Head> {
         partition,
         index: Index::Blocked(parse(account)?),
         first: Order::parse(first).ok_or_else(unknown)?,
+        length: 0,
     })
 }

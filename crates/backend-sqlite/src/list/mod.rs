@@ -68,7 +68,7 @@ impl Reading<'_, '_> {
         let (database, cut) = (self.database, &Cut::new(query)?);
         match &query.of {
             Listing::Range(range) => self.list_range(range, cut),
-            Listing::Heads { of, partitions } => self.list_heads(*of, partitions, cut),
+            Listing::Heads { of, partitions, count } => self.list_heads((*of, partitions), *count, cut),
             Listing::History(subject) => self.list_history(*subject, cut),
             Listing::Feed(asked) => feed::feed(database, asked, query, &mut self.shared.feed_spans()),
             Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor.into()),

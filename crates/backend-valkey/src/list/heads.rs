@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ff_backend::Result;
 use ff_backend::codec::cursor::Cut;
-use ff_backend::query::{Head, HeadsOf, Rows};
+use ff_backend::query::{Cursor, Head, HeadsOf, Rows};
 use ff_core::machine::index::{Index, Order};
 use ff_core::partition::Partition;
 
@@ -13,7 +13,7 @@ use super::source::Source;
 use super::{Found, flow_partitions};
 use crate::error::corrupt;
 use crate::keys::{INDEX, QUEUES, QueueName};
-use crate::reply::{list, text};
+use crate::reply::{exactly, list, number, text};
 use crate::shared::locked;
 
 /// Partitions whose queues are read at once.
@@ -22,16 +22,26 @@ const BATCH: usize = 64;
 /// By which heads are sorted: a partition, and the name of a list.
 type Row = (Partition, String);
 
-pub(super) async fn heads(reader: &mut Reader<'_>, of: HeadsOf, partitions: &[Partition], cut: &Cut) -> Found {
+pub(super) async fn heads(
+    reader: &mut Reader<'_>,
+    (of, partitions): (HeadsOf, &[Partition]),
+    count: u64,
+    cut: &Cut,
+) -> Found {
     let after = cut.after::<Row>()?;
-    match of {
+    let (mut heads, next) = match of {
         HeadsOf::Queues => queues(reader, partitions, after, cut).await,
         HeadsOf::Blocked => blocked(reader, partitions, after, cut).await,
-    }
+    }?;
+    heads.iter_mut().for_each(|head| head.length = head.length.min(count));
+    Ok((Rows::Heads(heads), next))
 }
 
+/// Some heads with all they have, and where to go on.
+type FoundHeads = Result<(Vec<Head>, Option<Cursor>)>;
+
 /// Whatever is emptied before its first place is read is left out.
-async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], after: Option<Row>, cut: &Cut) -> Found {
+async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], after: Option<Row>, cut: &Cut) -> FoundHeads {
     let first = after.as_ref().map(|(first, _)| *first);
     let rest = flow_partitions(partitions).into_iter();
     let rest: Vec<Partition> = rest.filter(|partition| Some(*partition) >= first).collect();
@@ -52,25 +62,26 @@ async fn queues(reader: &mut Reader<'_>, partitions: &[Partition], after: Option
     }
     let (queues, next) = cut.first(found.into_iter().collect(), |(row, _)| row.clone());
     let first = |((partition, _), (source, _)): &(Row, (Source, Index))| {
-        Ok((*partition, source.command(&Order::default(), 1)?))
+        let first = source.command(&Order::default(), 1)?;
+        Ok((*partition, vec![first, source.length()]))
     };
-    let replies = reader
-        .ask_each(queues.iter().map(first).collect::<Result<_>>()?)
-        .await?;
+    let replies = reader.ask(queues.iter().map(first).collect::<Result<_>>()?).await?;
     let mut rows = Vec::with_capacity(queues.len());
     for (((partition, _), (source, index)), reply) in queues.into_iter().zip(replies) {
-        let place = source.places(partition, reply)?.pop();
+        let [first, length] = exactly(reply)?;
+        let (place, length) = (source.places(partition, first)?.pop(), number(&length)?);
         rows.extend(place.map(|place| Head {
             partition,
             index,
             first: place.order,
+            length,
         }));
     }
-    Ok((Rows::Heads(rows), next))
+    Ok((rows, next))
 }
 
 /// Every sweep asks for these, so partitions that nobody wrote to are not asked again.
-async fn blocked(reader: &mut Reader<'_>, partitions: &[Partition], after: Option<Row>, cut: &Cut) -> Found {
+async fn blocked(reader: &mut Reader<'_>, partitions: &[Partition], after: Option<Row>, cut: &Cut) -> FoundHeads {
     let shared = reader.shared;
     let marks = shared.marks(partitions.len()).await;
     let (mut rows, mut changed) = (Vec::new(), Vec::new());
@@ -83,8 +94,10 @@ async fn blocked(reader: &mut Reader<'_>, partitions: &[Partition], after: Optio
     // ";" comes right after ":".
     let all = || Command::new("HEADS", INDEX).args(["[blocked:", "(blocked;"]);
     for (partition, reply) in reader.ask_all(changed, all).await? {
-        let members = list(reply)?;
-        let heads = members.iter().map(|member| blocked_head(partition, text(member)?));
+        let found = list(reply)?;
+        let heads = found
+            .chunks_exact(2)
+            .map(|found| blocked_head(partition, text(&found[0])?, number(&found[1])?));
         let heads: Vec<Head> = heads.collect::<Result<_>>()?;
         rows.extend(heads.iter().cloned());
         locked(&shared.blocked).saw(partition, marks.as_ref(), heads);
@@ -92,12 +105,11 @@ async fn blocked(reader: &mut Reader<'_>, partitions: &[Partition], after: Optio
     let place = |head: &Head| (head.partition, head.index.to_string());
     rows.retain(|head| after.as_ref().is_none_or(|after| place(head) > *after));
     rows.sort_by_cached_key(place);
-    let (rows, next) = cut.first(rows, place);
-    Ok((Rows::Heads(rows), next))
+    Ok(cut.first(rows, place))
 }
 
-/// The head whose entry is `blocked:<cause> <order> <record>`.
-fn blocked_head(partition: Partition, member: &str) -> Result<Head> {
+/// The head whose entry is `blocked:<cause> <order> <record>`, of so many.
+fn blocked_head(partition: Partition, member: &str, length: u64) -> Result<Head> {
     let mut words = member.split(' ');
     let cause = words.next().and_then(|list| list.strip_prefix("blocked:"));
     let order = words.next().and_then(Order::parse);
@@ -108,5 +120,6 @@ fn blocked_head(partition: Partition, member: &str) -> Result<Head> {
         partition,
         index: Index::Blocked(cause.parse().map_err(corrupt)?),
         first,
+        length,
     })
 }

@@ -45,7 +45,7 @@ async fn rows(reader: &mut Reader<'_>, query: &Query) -> Found {
     let cut = &Cut::new(query)?;
     match &query.of {
         Listing::Range(asked) => range::range(reader, asked, cut).await,
-        Listing::Heads { of, partitions } => heads::heads(reader, *of, partitions, cut).await,
+        Listing::Heads { of, partitions, count } => heads::heads(reader, (*of, partitions), *count, cut).await,
         Listing::History(subject) => history::history(reader, *subject, cut).await,
         Listing::Feed(_) | Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),
         Listing::Feed(asked) => feed::feed(reader, asked, cut.limit).await,

@@ -72,6 +72,16 @@ impl Source {
         Ok(command.first(count))
     }
 
+    /// Reads how many places there are, of a list that is a set of its own.
+    pub(super) fn length(&self) -> Command {
+        let set = match self {
+            Source::Executions => EXECUTIONS,
+            Source::Queue(set) => set,
+            Source::Names(_) | Source::Entries(_) => INDEX,
+        };
+        Command::new("ZCARD", set)
+    }
+
     /// The places that were read.
     pub(super) fn places(&self, partition: Partition, reply: Value) -> Result<Vec<Place>> {
         let values = list(reply)?;

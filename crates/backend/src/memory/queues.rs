@@ -69,11 +69,11 @@ impl Queues {
         best
     }
 
-    /// The head of every queue.
-    pub(super) fn heads(&self) -> impl Iterator<Item = (Partition, &QueueKey, &Score)> {
+    /// The head of every queue, and how long the queue is.
+    pub(super) fn heads(&self) -> impl Iterator<Item = (Partition, &QueueKey, (&Score, u64))> {
         self.within.iter().flat_map(|(partition, queues)| {
             let queues = queues.range(..);
-            queues.filter_map(|(queue, scores)| Some((*partition, queue, scores.first()?)))
+            queues.filter_map(|(queue, scores)| Some((*partition, queue, (scores.first()?, scores.len() as u64))))
         })
     }
 

@@ -44,6 +44,8 @@ pub struct Head {
     pub index: Index,
     /// The first place in it.
     pub first: Order,
+    /// How many entries it has there, up to the number that was to be counted.
+    pub length: u64,
 }
 
 impl Range {

@@ -77,6 +77,7 @@ impl Liar {
             of: Listing::Heads {
                 of: HeadsOf::Queues,
                 partitions: crate::liar::partitions(),
+                count: 0,
             },
             after: None,
             limit: PAGE_MAX,

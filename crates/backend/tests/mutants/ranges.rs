@@ -33,6 +33,10 @@ lies! {
     HeadsAreLast,
     /// A list that had anything still has a head.
     HeadsOfEmptyLists,
+    /// A list is as long as it is, however much was to be counted.
+    CountedBeyond,
+    /// Of two entries and more, one is not counted.
+    OneNotCounted,
 }
 
 #[async_trait]
@@ -43,6 +47,9 @@ impl Layer for Liar {
 
     async fn list(&self, mut query: Query) -> Result<Page> {
         let asked = query.clone();
+        if let (Lie::CountedBeyond, Listing::Heads { count, .. }) = (self.lie, &mut query.of) {
+            *count = u64::MAX;
+        }
         if let Listing::Range(range) = &mut query.of {
             match self.lie {
                 Lie::FromIgnored => range.from = None,
@@ -71,6 +78,11 @@ impl Layer for Liar {
                 for head in heads {
                     head.first = self.last_of(head).await?;
                 }
+            }
+            (Lie::OneNotCounted, _, Rows::Heads(heads)) => {
+                heads
+                    .iter_mut()
+                    .for_each(|head| head.length -= u64::from(head.length > 1));
             }
             (Lie::HeadsOfEmptyLists, _, Rows::Heads(heads)) => self.keep_heads(heads, asked.limit),
             _ => {}

@@ -41,8 +41,9 @@ impl Shown {
             "FlowFabric {version} · store {store} · ready in {took} ms"
         ));
         let url = self.url();
-        say::line(format_args!("  API   {url}/v1"));
-        say::line(format_args!("  Docs  {url}/docs"));
+        say::line(format_args!("  Dashboard  {url}/"));
+        say::line(format_args!("  API        {url}/v1"));
+        say::line(format_args!("  Docs       {url}/docs"));
     }
 
     /// What to try now, with the demonstration or without.

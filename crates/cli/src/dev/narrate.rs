@@ -244,6 +244,7 @@ impl Teller {
                 from_seq,
                 limit: Some(PAGE_MAX),
                 outputs: false,
+                forgotten: false,
             };
             let page = self.client.read_steps(On::new(id, read)).await.ok()?;
             last = page.items.into_iter().next_back().map(|step| step.key).or(last);

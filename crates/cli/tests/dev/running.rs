@@ -96,7 +96,7 @@ impl Dev {
 
     pub(crate) fn of(command: &mut Command) -> Self {
         let running = Running::start(command);
-        let api = running.until("API   http://");
+        let api = running.until("API        http://");
         Self {
             address: api.trim_end_matches("/v1").to_owned(),
             running,

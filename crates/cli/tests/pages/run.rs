@@ -43,6 +43,7 @@ pages! {
     retry: "docs/how-to/retry.md",
     cancel: "docs/how-to/cancel.md",
     budgets_and_quotas: "docs/how-to/budgets-and-quotas.md",
+    dashboard: "docs/how-to/dashboard.md",
     test_time: "docs/how-to/test-time.md",
     deploy_a_change: "docs/how-to/deploy-a-change.md",
     sqlite: "docs/how-to/sqlite.md",

@@ -1,9 +1,10 @@
 //! Lanes, budgets, quotas, workers, secrets, events.
 
 use ff_core::command::budget::CreateBudget;
+use ff_core::command::lease::Renew;
 use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::command::submit::CreateExecution;
-use ff_core::fabric::Fabric;
+use ff_core::fabric::{Fabric, On};
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::name::{Dimension, ExecutionKind, LaneId, Namespace};
 use ff_core::payload::Payload;
@@ -102,7 +103,17 @@ fn lanes_are_watched_paused_and_resumed() {
 fn what_runs_is_shown_also_behind_very_many_that_do_not() {
     let scene = Scene::empty();
     scene.submit(1, "old", |_| ());
-    scene.claim("default");
+    let task = scene.claim("default");
+    // Whatever runs for longer than a moment is kept by its worker.
+    scene.pass(1);
+    let keep = On::new(
+        task.execution_id,
+        Renew {
+            fence: Some(task.fence),
+            ..Renew::default()
+        },
+    );
+    scene.with(async |engine| engine.renew(keep).await.unwrap());
     let wait = CreateExecution {
         lane_id: LaneId::parse("slow").unwrap(),
         ..CreateExecution::new(ExecutionKind::parse("wait").unwrap(), Payload::default())

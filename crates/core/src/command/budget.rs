@@ -8,6 +8,7 @@ use crate::id::BudgetId;
 use crate::name::{Dimension, IdempotencyKey, Namespace, RequestId};
 use crate::record::{Breach, Excess, Limits, OnHardLimit};
 use crate::time::{Duration, Timestamp};
+use crate::view::HowMany;
 use crate::wire;
 
 /// Creates a budget.
@@ -230,6 +231,11 @@ pub struct BudgetView {
     pub last_breach: Option<Breach>,
     /// Why running executions are being stopped, while they are.
     pub stop_pending: Option<String>,
+    /// Since when it is known to admit nothing; absent while it does, and for a moment after it closed.
+    pub closed_since: Option<Timestamp>,
+    /// How many executions were refused because of it, and wait.
+    #[serde(default)]
+    pub waiting: HowMany,
     /// Whether it admits new work, and if not, which limit is in the way.
     pub state: BudgetState,
 }

@@ -16,5 +16,6 @@ pub mod steps;
 pub mod stream;
 pub mod submit;
 pub mod suspend;
+pub mod view;
 pub mod waitpoint;
 pub mod worker;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::QuotaPolicyId;
 use crate::name::Namespace;
 use crate::time::{Duration, Timestamp};
+use crate::view::HowMany;
 
 /// Creates a quota policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,6 +148,14 @@ pub struct QuotaPolicyView {
     pub in_use: u64,
     /// Places taken in the current window; counted only while there is a rate.
     pub requests_in_window: u64,
+    /// How many executions were refused because of it, and wait.
+    #[serde(default)]
+    pub waiting: HowMany,
+    /// How many this server refused because of it in the last minute.
+    #[serde(default)]
+    pub refused_last_minute: u64,
+    /// Since when this server has admitted nobody, while it refused somebody in the last minute.
+    pub closed_since: Option<Timestamp>,
     /// Whether it limits anything.
     pub state: QuotaState,
 }

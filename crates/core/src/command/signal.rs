@@ -1,14 +1,20 @@
 //! Signals and what else ends a suspension: deliver_signal, approve, reject, resume_execution.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::command::page::PageRequest;
+use crate::error::Rejection;
 use crate::id::{ExecutionId, SignalId, WaitpointId};
-use crate::name::{ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace, RequestId, SignalName};
+use crate::name::{
+    Dimension, ExecutionKind, IdempotencyKey, Identity, LaneId, Namespace, RequestId, SignalName, WaitpointKey,
+};
 use crate::payload::Payload;
-use crate::record::{ReasonCode, SignalEffect, WaitpointRef};
+use crate::record::{Execution, ReasonCode, SignalEffect, WaitpointRef};
 use crate::time::Timestamp;
 use crate::token::WaitpointToken;
+use crate::view::{StepTotals, check_values, is_one_of};
 use crate::wire;
 
 /// Delivers an event to a waitpoint. Its token was checked, or the caller is privileged.
@@ -59,7 +65,7 @@ pub struct SendSignal {
 }
 
 /// What became of a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Delivered {
@@ -70,11 +76,43 @@ pub enum Delivered {
         /// Whether it resumed the execution, was only kept, or was not asked for.
         effect: SignalEffect,
     },
-    /// A signal of this id or idempotency key was delivered before; this one did nothing.
+    /// A signal of this id or idempotency key was delivered before, or somebody else decided before; this one did nothing.
     Duplicate {
         /// The id of the first one.
         existing_signal_id: SignalId,
+        /// Of a decision: who decided first.
+        by: Option<Identity>,
+        /// Of a decision: whether a key vouches for who that is.
+        verified: Option<bool>,
+        /// Of a decision: what was decided first.
+        verdict: Option<Verdict>,
+        /// Of a decision: when.
+        at: Option<Timestamp>,
     },
+}
+
+impl Delivered {
+    /// The answer to a signal that was delivered before, under this id.
+    pub const fn before(existing_signal_id: SignalId) -> Self {
+        Self::Duplicate {
+            existing_signal_id,
+            by: None,
+            verified: None,
+            verdict: None,
+            at: None,
+        }
+    }
+}
+
+/// A person's yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// A signal named `approved`.
+    Approve,
+    /// A signal named `rejected`.
+    Reject,
 }
 
 /// A person's yes or no at a waitpoint.
@@ -90,15 +128,34 @@ pub struct Decide {
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// Asks for what waits for a person.
+/// Asks for what waits for a person. Everything given must hold; of a list, one of its values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListApprovals {
     /// Of this tenant; absent: of every tenant the caller may see.
     pub namespace: Option<Namespace>,
+    /// Of one of these lanes; none: of every lane.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lane: Vec<LaneId>,
+    /// For one of these handlers; none: for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kind: Vec<ExecutionKind>,
     /// Where to go on, and how many at most.
     #[serde(rename = "..page")]
     pub page: PageRequest,
+}
+
+impl ListApprovals {
+    /// Refuses longer lists than anybody would look through.
+    pub fn check(&self) -> Result<(), Rejection> {
+        check_values([self.lane.len(), self.kind.len()])
+    }
+
+    /// Whether an execution has everything that was given.
+    pub fn matches(&self, execution: &Execution) -> bool {
+        let definition = &execution.definition;
+        is_one_of(&self.lane, &definition.lane) && is_one_of(&self.kind, &definition.kind)
+    }
 }
 
 /// Something that waits for a person.
@@ -113,6 +170,8 @@ pub struct Approval {
     pub lane_id: LaneId,
     /// Which handler runs it.
     pub execution_kind: ExecutionKind,
+    /// Who submitted it, as the submission said.
+    pub creator: Option<Identity>,
     /// Why it waits, as its worker said.
     pub reason_code: ReasonCode,
     /// Its timeout passed and calls for a person.
@@ -123,6 +182,22 @@ pub struct Approval {
     pub timeout_at: Option<Timestamp>,
     /// Where it can be approved or rejected.
     pub waitpoints: Vec<WaitpointRef>,
+    /// What it has used so far, by dimension; the first 16 dimensions it reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<Dimension, u64>,
+    /// How much it has recorded of what it did; absent: nothing.
+    pub steps: Option<StepTotals>,
+    /// Index of the attempt that goes on once it is decided; the summary of that one is what is shown.
+    pub expected_attempt: u32,
+    /// What is shown, if it is at most 4 KiB as JSON: `approvals.<show_key>` of the summary, for a submitter and above.
+    #[serde(rename = "show:bytes", skip_serializing_if = "Option::is_none")]
+    pub show: Option<Payload>,
+    /// The waitpoint under whose key something is shown; absent: nothing is.
+    pub show_key: Option<WaitpointKey>,
+    /// Bytes of what is shown, as JSON.
+    pub show_bytes: Option<u64>,
+    /// What is shown calls itself this, in its `title`: the first 256 bytes.
+    pub title: Option<String>,
 }
 
 /// Resumes a suspended execution whatever its condition says.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{BudgetId, ExecutionId};
 use crate::name::{Dimension, StepKey, WaitpointKey};
 use crate::payload::Payload;
-use crate::record::{Failure, Fence, OnHardLimit, ResumedBy, StepKind, StepState, StopRequest};
+use crate::record::{Failure, Fence, OnHardLimit, ResumedBy, StepKind, StepState, StopRequest, is_default};
 use crate::state::PublicState;
 use crate::time::Timestamp;
 use crate::view::SignalView;
@@ -103,6 +103,9 @@ pub struct ReadSteps {
     /// Whether what they left comes along, which takes a submitter or the lease; absent: no.
     #[serde(default)]
     pub outputs: bool,
+    /// Whether what replays have forgotten comes along, as far as nothing took its name since; absent: no.
+    #[serde(default)]
+    pub forgotten: bool,
 }
 
 /// Asks for what one step left.
@@ -117,7 +120,7 @@ pub struct GetStepOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepPage {
-    /// The steps, in the order in which they were recorded. Those that a replay has forgotten are left out.
+    /// The steps, in the order in which they were recorded. Those that a replay has forgotten are left out unless they are asked for.
     pub items: Vec<StepView>,
     /// Where to go on; absent: that was all.
     pub next: Option<u64>,
@@ -135,6 +138,9 @@ pub struct StepView {
     pub kind: StepKind,
     /// How far it has come.
     pub state: StepState,
+    /// A replay has forgotten it: its handler does it again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub forgotten: bool,
     /// The attempt that recorded it.
     pub attempt_index: u32,
     /// When it was recorded.

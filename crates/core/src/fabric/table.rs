@@ -248,7 +248,16 @@ macro_rules! operations {
 
                 /// Flows, newest first.
                 list_flows: GET "/flows", reader, Small,
-                    (ListFlows) => (Page<FlowView>);
+                    (ListFlows) => (FlowPage);
+
+                /// The graph of a flow with the state of each member, up to 100,000 of them: members that play the same part stand
+                /// in one class.
+                get_flow_graph: GET "/flows/{flow_id}/graph", reader, Small,
+                    (of FlowId) => (FlowGraphView);
+
+                /// The ids of a class of members of a graph.
+                list_graph_members: GET "/flows/{flow_id}/graph/members", reader, Small,
+                    (on FlowId, ListGraphMembers) => (GraphMembers);
 
                 /// The members of a flow.
                 list_members: GET "/flows/{flow_id}/members", reader, Small,
@@ -368,6 +377,20 @@ macro_rules! operations {
                     (ListOf) => (Page<Worker>);
             }
 
+            views {
+                /// The views that everybody of a namespace sees, and the caller's own, by name.
+                list_views: GET "/views", reader, Small,
+                    (ListViews) => (list items: SavedView);
+
+                /// Keeps a question under a name: one's own, or as an operator one that everybody sees.
+                put_view: PUT "/views/{name}", submitter, Small,
+                    (PutView) => (SavedView);
+
+                /// Forgets a view.
+                delete_view: DELETE "/views/{name}", submitter, Small,
+                    (DeleteView) => (Changed);
+            }
+
             keys {
                 /// Makes a key and shows it, this once. A repetition is told that the name is taken: whoever lost the key
                 /// revokes it and makes another.
@@ -406,6 +429,14 @@ macro_rules! operations {
                 list_executions: GET "/executions", reader, Small,
                     (ListExecutions) => (ExecutionPage);
 
+                /// Up to ten things by a whole id, the beginning or the last 8 digits of one, or the beginning of a name.
+                find: GET "/find", reader, Small,
+                    (Find) => (Found);
+
+                /// Names to choose from: of lanes, and of kinds and categories of failures that this server has seen.
+                names: GET "/names", reader, Small,
+                    (ListNames) => (Names);
+
                 /// What happened to an execution: the last 1,000 lines.
                 get_history: GET "/executions/{execution_id}/history", reader, Small,
                     (on ExecutionId, PageRequest) => (Page<HistoryLine>);
@@ -429,6 +460,23 @@ macro_rules! operations {
                 /// The lanes of a namespace, with how much of each is in which state.
                 list_lanes: GET "/lanes", reader, Small,
                     (ListOf) => (Page<LaneView>);
+
+                /// A lane with its queues, and the live workers each of them is for.
+                get_lane: GET "/lanes/{lane_id}", reader, Small,
+                    (GetLane) => (OneLane);
+
+                /// The namespaces whose lanes were ever used, by name, at most 1,000; a key of one namespace is told of that one.
+                list_namespaces: GET "/namespaces", reader, Small,
+                    (ListNamespaces) => (list items: Namespace);
+
+                /// How a namespace fares: counts, lanes, what is held back, and what somebody should do something about. With `after` it
+                /// waits until that has changed.
+                overview: GET "/overview", reader, Small,
+                    (ReadOverview) => (Overview);
+
+                /// What happened, minute by minute, for up to a day back.
+                series: GET "/series", reader, Small,
+                    (ReadSeries) => (Series);
 
                 /// Lifecycle events, in order within an execution and a flow.
                 events: GET "/events", reader, Small,

@@ -26,6 +26,8 @@ pub enum Purpose {
     Grant,
     /// Cursors of listings and events.
     Cursor,
+    /// Tickets of browsers that have signed in.
+    SignIn,
 }
 
 impl Purpose {
@@ -34,6 +36,7 @@ impl Purpose {
             Purpose::Waitpoint => b"flowfabric waitpoint v1",
             Purpose::Grant => b"flowfabric grant v1",
             Purpose::Cursor => b"flowfabric cursor v1",
+            Purpose::SignIn => b"flowfabric sign-in v1",
         }
     }
 }
@@ -140,6 +143,7 @@ mod tests {
             Message::new(Purpose::Waitpoint, ["abc"]),
             Message::new(Purpose::Grant, ["ab", "c"]),
             Message::new(Purpose::Cursor, ["ab", "c"]),
+            Message::new(Purpose::SignIn, ["ab", "c"]),
         ];
         let macs: std::collections::BTreeSet<_> = messages.iter().map(|message| message.mac(&secret)).collect();
         assert_eq!(macs.len(), messages.len());

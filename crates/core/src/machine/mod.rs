@@ -28,7 +28,7 @@
 //! | [`retention`] | deleting what nobody needs any more |
 //! | [`steps`] | record_steps |
 //! | [`stream`] | append_frame: size, summary merge |
-//! | [`worker`], [`lane`] | register_worker, heartbeat, deregister; lane states |
+//! | [`worker`], [`lane`], [`saved_view`] | register_worker, heartbeat, deregister; lane states; views |
 //! | [`time`] | everything that happens because a moment has come |
 //!
 //! `change` holds the moves every rule is made of, [`decided`] what a rule answers, `fence` who may act as the holder,
@@ -64,6 +64,7 @@ pub mod reopen;
 pub mod replay;
 pub mod resume;
 pub mod retention;
+pub mod saved_view;
 pub mod signal;
 pub mod spawn;
 pub mod steps;

@@ -80,7 +80,7 @@ pub(crate) fn deliver_from(
     context: &Context,
 ) -> Result<Decided<Delivered>, Rejection> {
     if let Some(existing_signal_id) = delivered_before(target) {
-        return Ok(Decided::unchanged(Delivered::Duplicate { existing_signal_id }));
+        return Ok(Decided::unchanged(Delivered::before(existing_signal_id)));
     }
     let mut change = Change::begin(target.execution, context)?;
     check_signalable(&mut change)?;

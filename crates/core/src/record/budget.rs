@@ -49,6 +49,9 @@ pub struct Budget {
     pub hard_breaches: u64,
     /// The last of either.
     pub last_breach: Option<Breach>,
+    /// Since when it is known to admit nothing; absent while it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
     /// Running executions are being stopped.
     pub stop: Option<StopOrder>,
     /// An order to stop has ended, and those it was told to may go on.

@@ -15,6 +15,7 @@ mod lease;
 mod outcome;
 mod quota;
 mod requests;
+mod saved_view;
 mod short_line;
 mod step;
 pub mod stored;
@@ -43,6 +44,7 @@ pub use lease::{BudgetStop, EndedLease, Fence, Grant, Lease, LeaseEnd, LeaseOper
 pub use outcome::{CancelSource, Outcome, OutcomeKind, Success};
 pub use quota::{Promise, QuotaPolicy};
 pub use requests::{ReportLog, RequestLog, RequestOutcome};
+pub use saved_view::SavedView;
 pub use short_line::{AboutLines, ShortLine};
 pub use step::{Forgotten, Journal, Step, StepKind, StepSignal, StepState};
 pub use stored::{Carried, Stored};
@@ -51,9 +53,9 @@ pub use suspension::{
     WaitStep, WaitpointRef,
 };
 pub use waitpoint::{PendingWaitpoint, Signal, SignalEffect, SignalKeyRecord, Waitpoint, WaitpointUse};
-pub use worker::{Drain, Incarnation, Lane, Worker};
+pub use worker::{Drain, Incarnation, Lane, Worker, has_capable};
 
 /// Whether a field has the value it has when nothing is said; such fields are left out of stored documents.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -14,14 +14,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    AccessKeyRecord, Attempt, Budget, Edge, Execution, Flow, Lane, QuotaPolicy, Record, RecordKey, Signal,
+    AccessKeyRecord, Attempt, Budget, Edge, Execution, Flow, Lane, QuotaPolicy, Record, RecordKey, SavedView, Signal,
     SignalKeyRecord, Step, SubmissionKeyRecord, Waitpoint, Worker,
 };
 use crate::keyring::KeyRing;
 
 /// The format records are written in here. It is raised with every member that is added to a stored record; the first has no
 /// mark.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
 
 const MARK: &str = "format";
 const MARKED: &str = r#"{"format":"#;
@@ -60,6 +60,7 @@ stored!(
     KeyRing,
     Lane,
     QuotaPolicy,
+    SavedView,
     Signal,
     SignalKeyRecord,
     Step,

@@ -73,10 +73,17 @@ impl Worker {
         !(self.seen_at + self.ttl).has_come(now)
     }
 
-    /// Whether it takes work of this lane.
-    pub fn serves(&self, namespace: &Namespace, lane: &LaneId) -> bool {
-        self.namespace == *namespace && self.lanes.contains(lane)
+    /// Whether work of this lane is handed to it now.
+    pub fn takes(&self, (namespace, lane): (&Namespace, &LaneId), now: Timestamp) -> bool {
+        self.is_live(now) && self.drain.is_none() && self.namespace == *namespace && self.lanes.contains(lane)
     }
+}
+
+/// Whether one of some workers is handed work of a lane now, and offers all that is required.
+pub fn has_capable(workers: &[Worker], lane: (&Namespace, &LaneId), required: &CapabilitySet, now: Timestamp) -> bool {
+    workers
+        .iter()
+        .any(|worker| worker.takes(lane, now) && worker.capabilities.covers(required))
 }
 
 /// A queue of a namespace, created on first use.

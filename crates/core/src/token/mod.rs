@@ -1,4 +1,5 @@
-//! What the engine hands out and takes back: waitpoint tokens, grants and cursors, which it signs, and keys of callers.
+//! What the engine hands out and takes back: waitpoint tokens, grants, cursors and tickets of browsers, which it signs, and keys of
+//! callers.
 //!
 //! All of them are opaque texts until they are opened, and reading one never fails: a malformed text is refused by the
 //! check that would refuse a forged one, with the same answer.
@@ -8,12 +9,14 @@ mod callback;
 mod cursor;
 mod envelope;
 mod grant;
+mod sign_in;
 mod waitpoint;
 
 pub use access_key::AccessKey;
 pub use callback::{Callback, CallbackPath};
 pub use cursor::SignedCursor;
 pub use grant::{GrantClaims, GrantHolder, GrantRefusal, SignedGrant};
+pub use sign_in::{SignInTicket, SignedIn};
 pub use waitpoint::{WaitpointClaims, WaitpointToken};
 
 /// Declares a text that is handed out and taken back, and never printed.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{ExecutionId, FlowId, SuspensionId};
 use crate::name::{Dimension, ExecutionKind, Identity, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use crate::record::{
-    Counts, Failure, Progress, ReasonCode, ResumeCondition, StepUnderWay, Tags, TimeoutBehavior, WaitpointRef,
+    Counts, Failure, Journal, Progress, ReasonCode, ResumeCondition, StepUnderWay, Tags, TimeoutBehavior, WaitpointRef,
 };
 use crate::state::{PublicState, StateVector};
 use crate::time::{Duration, Timestamp};
@@ -58,6 +58,8 @@ pub struct ExecutionView {
     /// What its worker is doing, as the last renewal of the lease said; up to 8 steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doing: Vec<StepUnderWay>,
+    /// How much it has recorded of what it did; absent: nothing.
+    pub steps: Option<StepTotals>,
     /// The user's labels, by key.
     pub tags: Arc<Tags>,
     /// The worker that has a lease on it; absent when none has.
@@ -80,6 +82,24 @@ pub struct ExecutionView {
     pub result_bytes: Option<u64>,
     /// What it waits for, while it is suspended.
     pub suspension: Option<SuspensionView>,
+}
+
+/// How much an execution has recorded of what it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepTotals {
+    /// Steps that are remembered.
+    pub count: u64,
+    /// Bytes of their outputs.
+    pub bytes: u64,
+}
+
+impl StepTotals {
+    /// What an execution knows of its steps; `None`: it has none.
+    pub fn of(journal: &Journal) -> Option<Self> {
+        let Journal { count, bytes, .. } = *journal;
+        (count > 0).then_some(Self { count, bytes })
+    }
 }
 
 /// To whom an execution is promised.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::tag;
-use crate::command::page::PageRequest;
+use crate::command::page::{Page, PageRequest};
 use crate::id::{ExecutionId, FlowId};
 use crate::machine::flow::{Counts, FlowState};
 use crate::machine::group;
 use crate::name::{FlowKind, Namespace};
 use crate::record::{EdgeGroupPolicy, FlowCancellation, GateState, Tags};
 use crate::time::Timestamp;
+use crate::token::SignedCursor;
 
 /// A flow with its derived state and exact counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +72,37 @@ pub struct ListFlows {
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     #[serde(with = "tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<(String, String)>,
+    /// In one of these states; none: in any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub state: Vec<FlowState>,
+    /// Created at or after this moment.
+    pub created_from: Option<Timestamp>,
+    /// Created before this moment.
+    pub created_before: Option<Timestamp>,
     /// The newest come first.
     #[serde(rename = "..page")]
     pub page: PageRequest,
+}
+
+/// One page of flows. It may be shorter than asked for, or empty, and still have a next one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FlowPage {
+    /// The entries, the newest first.
+    pub items: Vec<FlowView>,
+    /// Where to go on; absent: that was all.
+    pub next: Option<SignedCursor>,
+    /// How many flows were looked at for this page, about; it ends after 10,000, and by state after 2,000.
+    pub looked_at: u64,
+    /// When the last one that was looked at was created: how far back this page goes.
+    pub reached_at: Option<Timestamp>,
+}
+
+impl From<FlowPage> for Page<FlowView> {
+    fn from(page: FlowPage) -> Self {
+        Self {
+            items: page.items,
+            next: page.next,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ExecutionView, WantedTag};
+use super::{ExecutionView, HeldBackBy, WantedTag};
 use crate::command::page::PageRequest;
 use crate::error::{Code, Rejection};
 use crate::id::{ExecutionId, FlowId};
@@ -39,6 +39,10 @@ pub struct ListExecutions {
     pub id: Vec<ExecutionId>,
     /// Whose current or last attempt is this worker's, or this process slot's.
     pub worker: Option<WorkerId>,
+    /// Held back by one of these: `budget`, `quota`, or one budget or quota as `budget:ID`, `quota:ID`; `dependencies`, `delay`,
+    /// `hold`; `lane`, `capabilities`, each of which stands alone and is about one namespace, `default` unless given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cause: Vec<HeldBackBy>,
     /// Whose last failure was of this category.
     pub category: Option<Category>,
     /// Created at or after this moment.
@@ -62,7 +66,7 @@ pub struct ListExecutions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ListOrder {
-    /// The newest first.
+    /// The newest first; what one budget or one quota holds back, or `lane` or `capabilities`, as it is handed out once it may be.
     #[default]
     Newest,
     /// What waits for a worker of exactly one lane, that which is handed out first at the front. It takes no other filter than
@@ -87,15 +91,16 @@ pub struct ExecutionPage {
 impl ListExecutions {
     /// Refuses what contradicts itself.
     pub fn check(&self) -> Result<(), Rejection> {
-        let lists = [
+        check_values([
             self.id.len(),
             self.lane.len(),
             self.state.len(),
             self.kind.len(),
             self.tag.len(),
-        ];
-        if let Some(length) = lists.into_iter().find(|length| *length > LISTED_IDS_MAX) {
-            return Err(Code::InvalidInput.because(format!("{length} values in one list, more than {LISTED_IDS_MAX}")));
+            self.cause.len(),
+        ])?;
+        if self.cause.len() > 1 && self.cause.iter().any(|cause| cause.is_around()) {
+            return Err(Code::InvalidInput.because("cause=lane and cause=capabilities stand alone"));
         }
         if self.order == ListOrder::Newest {
             return Ok(());
@@ -136,6 +141,7 @@ impl ListExecutions {
                 .all(|tag| execution.tags.get(&tag.key) == Some(&tag.value))
             && self.flow_id.is_none_or(|flow| definition.flow == Some(flow))
             && is_one_of(&self.id, &execution.id)
+            && (self.cause.is_empty() || self.cause.iter().any(|cause| cause.holds_back(execution)))
             && self.worker.as_ref().is_none_or(ran_on)
             && self
                 .category
@@ -146,7 +152,17 @@ impl ListExecutions {
     }
 }
 
-fn is_one_of<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+/// Refuses more values in one list than anybody would choose from.
+pub(crate) fn check_values(lengths: impl IntoIterator<Item = usize>) -> Result<(), Rejection> {
+    match lengths.into_iter().find(|length| *length > LISTED_IDS_MAX) {
+        Some(length) => {
+            Err(Code::InvalidInput.because(format!("{length} values in one list, more than {LISTED_IDS_MAX}")))
+        }
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn is_one_of<T: PartialEq>(wanted: &[T], value: &T) -> bool {
     wanted.is_empty() || wanted.contains(value)
 }
 
@@ -158,8 +174,8 @@ fn is_between(at: Option<Timestamp>, from: Option<Timestamp>, before: Option<Tim
     }
 }
 
-/// The category of its last failure: of its end, or of the attempt that is to be retried.
-fn last_category(execution: &Execution) -> Option<&Category> {
+/// The category of an execution's last failure: of its end, or of the attempt that is to be retried.
+pub fn last_category(execution: &Execution) -> Option<&Category> {
     let of_end = execution.outcome().and_then(|outcome| outcome.failure.as_ref());
     let of_attempt = || execution.attempt.as_ref()?.end.as_ref()?.failure.as_ref();
     of_end.or_else(of_attempt).map(|failure| &failure.category)

@@ -12,6 +12,8 @@ const PROMISED: &str = "
     create_execution            POST    /executions                                     submitter+
     create_executions           POST    /executions/batch                               submitter
     list_executions             GET     /executions                                     reader
+    find                        GET     /find                                           reader
+    names                       GET     /names                                          reader
     get_execution               GET     /executions/{}                                  reader
     get_state                   GET     /executions/{}/state                            reader
     get_input                   GET     /executions/{}/input                            submitter+
@@ -70,6 +72,8 @@ const PROMISED: &str = "
     create_flow_graph           POST    /flows/graph                                    submitter
     list_flows                  GET     /flows                                          reader
     get_flow                    GET     /flows/{}                                       reader
+    get_flow_graph              GET     /flows/{}/graph                                 reader
+    list_graph_members          GET     /flows/{}/graph/members                         reader
     list_members                GET     /flows/{}/members                               reader
     list_edges                  GET     /flows/{}/edges                                 reader
     list_groups                 GET     /flows/{}/groups                                reader
@@ -95,9 +99,16 @@ const PROMISED: &str = "
     update_quota_policy         PATCH   /quotas/{}                                      operator
     delete_quota_policy         DELETE  /quotas/{}                                      operator
     list_lanes                  GET     /lanes                                          reader
+    get_lane                    GET     /lanes/{}                                       reader
     set_lane_state              PUT     /lanes/{}/state                                 operator
+    list_namespaces             GET     /namespaces                                     reader
+    overview                    GET     /overview                                       reader
+    series                      GET     /series                                         reader
     events                      GET     /events                                         reader
     rotate_waitpoint_secret     POST    /admin/rotate-waitpoint-secret                  admin
+    list_views                  GET     /views                                          reader
+    put_view                    PUT     /views/{}                                       submitter
+    delete_view                 DELETE  /views/{}                                       submitter
     create_key                  POST    /admin/keys                                     admin
     list_keys                   GET     /admin/keys                                     admin
     revoke_key                  DELETE  /admin/keys/{}                                  admin

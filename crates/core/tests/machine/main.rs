@@ -6,6 +6,7 @@
 
 mod budget;
 mod condition;
+mod decisions;
 mod flow;
 mod flow_properties;
 mod flows;

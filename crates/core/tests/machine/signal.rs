@@ -2,12 +2,12 @@
 
 use crate::support::START;
 use crate::waiting::{Case, MINUTE, code, idempotency_key, key, request, single};
-use ff_core::command::signal::{Delivered, ResumeOutcome};
+use ff_core::command::signal::{Delivered, ResumeOutcome, Verdict};
 use ff_core::command::suspend::Suspend;
 use ff_core::error::Code;
 use ff_core::id::SignalId;
 use ff_core::keyring::{KeyRing, Secret};
-use ff_core::machine::approval::{Verdict, approval};
+use ff_core::machine::approval::approval;
 use ff_core::machine::decided::Write;
 use ff_core::machine::signal::authenticate;
 use ff_core::machine::time;
@@ -23,9 +23,9 @@ use ff_core::state::PublicState;
 use ff_core::time::Duration;
 use ff_core::token::WaitpointToken;
 
-fn effect(delivered: Delivered) -> SignalEffect {
+fn effect(delivered: &Delivered) -> SignalEffect {
     match delivered {
-        Delivered::Accepted { effect, .. } => effect,
+        Delivered::Accepted { effect, .. } => *effect,
         Delivered::Duplicate { .. } => panic!("{delivered:?}"),
     }
 }
@@ -50,7 +50,7 @@ fn the_signal_a_suspension_waits_for_resumes_it_at_its_old_place() {
     let command = case.signal_command("k", "go");
     let signal_id = command.signal_id.unwrap();
     assert_eq!(
-        effect(case.deliver(&command).unwrap()),
+        effect(&case.deliver(&command).unwrap()),
         SignalEffect::ResumeConditionSatisfied
     );
     assert_eq!(case.state(), PublicState::Resumable);
@@ -70,7 +70,7 @@ fn the_signal_a_suspension_waits_for_resumes_it_at_its_old_place() {
 fn a_signal_the_condition_does_not_ask_for_is_kept_and_ignored() {
     let mut case = Case::suspended();
     assert_eq!(
-        effect(case.signal("k", "other").unwrap()),
+        effect(&case.signal("k", "other").unwrap()),
         SignalEffect::IgnoredNotInCondition
     );
     assert_eq!(case.state(), PublicState::Suspended);
@@ -83,7 +83,7 @@ fn signals_are_counted_until_there_are_enough() {
     let mut case = Case::leased();
     let command = case.suspend_command(&["a", "b"], counting(2, Distinct::Waitpoints, &["a", "b"]));
     case.suspend(&command).unwrap();
-    let effects = ["a", "a", "b"].map(|waitpoint| effect(case.signal(waitpoint, "vote").unwrap()));
+    let effects = ["a", "a", "b"].map(|waitpoint| effect(&case.signal(waitpoint, "vote").unwrap()));
     let appended = SignalEffect::AppendedToWaitpoint;
     assert_eq!(effects, [appended, appended, SignalEffect::ResumeConditionSatisfied]);
     assert_eq!(case.resumed_by().len(), 2, "the second vote at a did not count");
@@ -151,7 +151,7 @@ fn a_signal_to_a_pending_waitpoint_is_buffered_and_leaves_the_lease_holder_alone
     let pending = case.create_pending("p").unwrap();
     let before = case.execution.clone();
     assert_eq!(
-        effect(case.signal("p", "go").unwrap()),
+        effect(&case.signal("p", "go").unwrap()),
         SignalEffect::BufferedForPendingWaitpoint
     );
     assert!(!writes_execution(&case));
@@ -168,7 +168,7 @@ fn a_pending_waitpoint_outlives_the_lease_it_was_made_under() {
     case.create_pending("p").unwrap();
     case.release();
     assert_eq!(
-        effect(case.signal("p", "go").unwrap()),
+        effect(&case.signal("p", "go").unwrap()),
         SignalEffect::BufferedForPendingWaitpoint
     );
 }
@@ -179,9 +179,7 @@ fn a_repeated_signal_is_told_the_first_one_before_anything_else() {
     let mut command = case.signal_command("k", "go");
     command.idempotency_key = idempotency_key("once");
     case.deliver(&command).unwrap();
-    let first = Delivered::Duplicate {
-        existing_signal_id: command.signal_id.unwrap(),
-    };
+    let first = Delivered::before(command.signal_id.unwrap());
     let window = case.draft.writes.iter().find_map(|write| match write {
         Write::Create {
             record: Record::SignalKey(_),
@@ -193,7 +191,7 @@ fn a_repeated_signal_is_told_the_first_one_before_anything_else() {
     case.cancel();
     let mut by_key = command.clone();
     by_key.signal_id = Some(SignalId::from_uuid(case.fresh()));
-    assert_eq!(case.deliver(&by_key), Ok(first));
+    assert_eq!(case.deliver(&by_key), Ok(first.clone()));
     let mut by_id = command;
     by_id.idempotency_key = None;
     assert_eq!(case.deliver(&by_id), Ok(first));
@@ -355,7 +353,7 @@ fn an_operator_resumes_whatever_the_condition_says_once_per_request() {
     let command = case.suspend_command(&["k"], ResumeCondition::OperatorOnly);
     case.suspend(&command).unwrap();
     assert_eq!(
-        effect(case.signal("k", "go").unwrap()),
+        effect(&case.signal("k", "go").unwrap()),
         SignalEffect::IgnoredNotInCondition
     );
     assert_eq!(case.resume(request("r1")), Ok(ResumeOutcome::Now));
@@ -459,7 +457,7 @@ fn what_was_due_is_written_with_a_buffered_signal_once_no_lease_is_live() {
     case.create_pending_with(&command).unwrap();
     case.pass(Duration::from_hours(1) + Duration::from_millis(1));
     assert_eq!(
-        effect(case.signal("p", "go").unwrap()),
+        effect(&case.signal("p", "go").unwrap()),
         SignalEffect::BufferedForPendingWaitpoint
     );
     assert!(writes_execution(&case));

@@ -15,6 +15,8 @@ use ff_core::record::AccessKeyRecord;
 use ff_core::record::stored;
 use ff_core::time::{Duration as Millis, Timestamp};
 use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::sync::futures::OwnedNotified;
 
 use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
@@ -35,6 +37,8 @@ pub(crate) struct AccessKeys {
     reading: tokio::sync::Mutex<()>,
     /// When the use of each key was last noted.
     noted: Mutex<HashMap<Identity, Duration>>,
+    /// They may be others from now on.
+    changed: Arc<Notify>,
 }
 
 struct Read {
@@ -61,6 +65,12 @@ impl AccessKeys {
     /// Forgets the keys.
     pub(crate) fn forget_all(&self) {
         *self.read() = None;
+        self.changed.notify_waiters();
+    }
+
+    /// Completes at the next change that is heard of.
+    pub(crate) fn changed(&self) -> OwnedNotified {
+        Arc::clone(&self.changed).notified_owned()
     }
 
     fn read(&self) -> MutexGuard<'_, Option<Arc<Read>>> {

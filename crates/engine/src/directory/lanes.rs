@@ -1,7 +1,7 @@
 //! Lanes: created on first use, paused, drained and disabled.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
@@ -10,7 +10,7 @@ use ff_core::command::lane::SetLaneState;
 use ff_core::command::operator::Changed;
 use ff_core::command::submit::LaneState;
 use ff_core::fabric::Result;
-use ff_core::limits::LANES_MAX;
+use ff_core::limits::{LANES_MAX, NAMESPACES_MAX};
 use ff_core::machine::lane;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::record::Lane;
@@ -20,10 +20,15 @@ use super::{BELIEVED_FOR, names};
 use crate::engine::Engine;
 use crate::fault::internal;
 
+/// How long a list of namespaces is shown before it is read again: it takes a call for each of them.
+const NAMESPACES_SHOWN_FOR: Duration = Duration::from_secs(10);
+
 /// Lanes as they were last read, by the name of their setting.
 #[derive(Default)]
 pub(crate) struct Lanes {
     known: Mutex<HashMap<String, (LaneState, Duration)>>,
+    /// One reads, the others wait for it.
+    namespaces: tokio::sync::Mutex<Option<(Arc<[Namespace]>, Duration)>>,
 }
 
 impl Lanes {
@@ -87,6 +92,37 @@ pub(crate) async fn set_state(engine: &Engine, command: &SetLaneState) -> Result
 /// Every lane of a namespace that was ever used, with its state.
 pub(crate) async fn all(engine: &Engine, namespace: &Namespace) -> Result<Vec<Lane>> {
     settings_of_lanes(engine, namespace).await?.iter().map(parse).collect()
+}
+
+/// The namespaces that have lanes, by name, as they were a few seconds ago.
+pub(crate) async fn recent_namespaces(engine: &Engine) -> Result<Arc<[Namespace]>> {
+    let mut recent = engine.shared.directory.lanes.namespaces.lock().await;
+    let now = engine.host().elapsed();
+    let is_recent = |at: Duration| now.saturating_sub(at) < NAMESPACES_SHOWN_FOR;
+    if let Some((namespaces, _)) = recent.as_ref().filter(|(_, at)| is_recent(*at)) {
+        return Ok(Arc::clone(namespaces));
+    }
+    let read: Arc<[Namespace]> = namespaces(engine, NAMESPACES_MAX).await?.into();
+    *recent = Some((Arc::clone(&read), now));
+    Ok(read)
+}
+
+/// The names of a namespace's lanes that begin like this, in order, at most `limit`.
+pub(crate) async fn beginning_with(
+    engine: &Engine,
+    namespace: &Namespace,
+    prefix: &str,
+    limit: usize,
+) -> Result<Vec<String>> {
+    let list = SettingsOp::List {
+        prefix: names::lanes_beginning_with(namespace, prefix),
+        after: None,
+        limit,
+    };
+    match engine.store().setting(list).await? {
+        SettingsReply::Page(found) => found.iter().map(|lane| Ok(parse(lane)?.lane.to_string())).collect(),
+        _ => Err(internal("a list of settings was answered with something else")),
+    }
 }
 
 /// The namespaces that have lanes, by name, at most `limit`. Each is found by looking behind the lanes of the one before it.

@@ -6,6 +6,7 @@ pub(crate) mod keys;
 pub(crate) mod lanes;
 pub(crate) mod limits;
 mod names;
+pub(crate) mod views;
 pub(crate) mod workers;
 
 pub(crate) use access_keys::AccessKeys;

@@ -1,6 +1,6 @@
 //! Names of settings.
 
-use ff_core::name::{Identity, LaneId, Namespace, WorkerInstanceId};
+use ff_core::name::{Identity, LaneId, Namespace, ViewName, WorkerInstanceId};
 
 /// The setting of the signing keys.
 pub(crate) const KEYS: &str = "keys/waitpoints";
@@ -29,6 +29,11 @@ pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {
     format!("{}{}", lanes(namespace), escaped(lane.as_str()))
 }
 
+/// The prefix of the lanes of a namespace whose names begin like this.
+pub(crate) fn lanes_beginning_with(namespace: &Namespace, prefix: &str) -> String {
+    format!("{}{}", lanes(namespace), escaped(prefix))
+}
+
 /// The prefix of the workers of a namespace.
 pub(crate) fn workers(namespace: &Namespace) -> String {
     format!("worker/{}/", escaped(namespace.as_str()))
@@ -37,6 +42,16 @@ pub(crate) fn workers(namespace: &Namespace) -> String {
 /// One process slot of a worker.
 pub(crate) fn worker(namespace: &Namespace, instance: &WorkerInstanceId) -> String {
     format!("{}{}", workers(namespace), escaped(instance.as_str()))
+}
+
+/// The prefix of the views of a namespace.
+pub(crate) fn views(namespace: &Namespace) -> String {
+    format!("view/{}/", escaped(namespace.as_str()))
+}
+
+/// A view.
+pub(crate) fn view(namespace: &Namespace, name: &ViewName) -> String {
+    format!("{}{}", views(namespace), escaped(name.as_str()))
 }
 
 /// A name in which `/` stands for nothing but itself.

@@ -2,6 +2,8 @@
 
 mod references;
 
+use std::collections::BTreeSet;
+
 use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_core::command::steps::{StepUsage, StepView};
 use ff_core::fabric::Result;
@@ -21,6 +23,8 @@ pub(crate) struct Ask {
     pub(crate) limit: usize,
     /// Outputs together, unless the first one is larger; `None`: without outputs and what steps refer to.
     pub(crate) output_bytes: Option<u64>,
+    /// Whether those come along that a replay has forgotten.
+    pub(crate) forgotten: bool,
 }
 
 /// Some steps in their order.
@@ -47,7 +51,7 @@ pub(crate) fn load(execution: &Execution, ask: Ask) -> Load {
     load.with_steps([load_for(execution.id, ask)])
 }
 
-/// The steps of `execution` that `snapshot` holds. What a replay has forgotten is left out.
+/// The steps of `execution` that `snapshot` holds. What a replay has forgotten is left out unless it is asked for.
 pub(crate) async fn read(engine: &Engine, execution: &Execution, mut snapshot: Snapshot, ask: Ask) -> Result<Steps> {
     let (id, journal) = (execution.id, &execution.steps);
     let read: Vec<Step> = snapshot.steps(id).into_iter().cloned().collect();
@@ -60,8 +64,14 @@ pub(crate) async fn read(engine: &Engine, execution: &Execution, mut snapshot: S
             references::read_records(engine, &depending, &mut snapshot).await?;
         }
     }
-    let is_remembered = |step: &Step| steps::is_remembered(journal, step, references::child_of(step, &snapshot));
-    let mut steps: Vec<Step> = read.into_iter().filter(is_remembered).collect();
+    let is_forgotten = |step: &Step| !steps::is_remembered(journal, step, references::child_of(step, &snapshot));
+    let forgotten: BTreeSet<u64> = read
+        .iter()
+        .filter(|step| is_forgotten(step))
+        .map(|step| step.seq)
+        .collect();
+    let is_wanted = |step: &Step| ask.forgotten || !forgotten.contains(&step.seq);
+    let mut steps: Vec<Step> = read.into_iter().filter(is_wanted).collect();
     if let Some(bytes) = ask.output_bytes {
         let whole = steps_within(bytes, &steps, &snapshot);
         next = steps.get(whole).map(|step| step.seq).or(next);
@@ -70,7 +80,10 @@ pub(crate) async fn read(engine: &Engine, execution: &Execution, mut snapshot: S
     }
     let mut items: Vec<StepView> = steps
         .into_iter()
-        .map(|step| view(step, &mut snapshot, ask.output_bytes.is_some()))
+        .map(|step| StepView {
+            forgotten: forgotten.contains(&step.seq),
+            ..view(step, &mut snapshot, ask.output_bytes.is_some())
+        })
         .collect();
     let open = execution.suspension().and_then(|suspension| suspension.step.as_ref());
     if let Some(wait) = open.filter(|wait| next.is_none() && wait.seq >= ask.from_seq) {
@@ -120,6 +133,7 @@ fn view(step: Step, snapshot: &mut Snapshot, with_outputs: bool) -> StepView {
         seq: step.seq,
         kind: step.kind,
         state: step.state,
+        forgotten: false,
         attempt_index: step.attempt_index,
         recorded_at: step.recorded_at,
         started_at: step.started_at,
@@ -144,6 +158,7 @@ fn open_wait(execution: &Execution, wait: &WaitStep) -> StepView {
         key: wait.key.clone(),
         kind: StepKind::Wait,
         state: StepState::Waiting,
+        forgotten: false,
         attempt_index: execution.attempt.as_ref().map_or(0, |attempt| attempt.index),
         recorded_at: since.unwrap_or(execution.updated_at),
         started_at: None,

@@ -1,5 +1,7 @@
 //! Budgets. The store counts; here is who may see which, and who is told of a change.
 
+use std::collections::BTreeMap;
+
 use ff_backend::due::DueKey;
 use ff_backend::limits;
 use ff_core::command::budget::{
@@ -12,8 +14,9 @@ use ff_core::id::BudgetId;
 use ff_core::ledger::AccountKey;
 use ff_core::machine::budget;
 use ff_core::machine::budget::UsageReport;
-use ff_core::name::Namespace;
+use ff_core::name::{Dimension, Namespace};
 use ff_core::record::{Cause, UsageIdentity};
+use ff_core::view::HowMany;
 
 use crate::engine::Engine;
 use crate::fault::{internal, refused};
@@ -39,9 +42,19 @@ pub(crate) async fn update_limits(engine: &Engine, command: On<BudgetId, UpdateL
 
 pub(crate) async fn get_budget(engine: &Engine, id: BudgetId) -> Result<BudgetView> {
     let view = read(engine, id).await?;
-    match view.state {
-        BudgetState::Deleted => Err(budget::not_found(id)),
-        BudgetState::Open | BudgetState::Closed(_) => Ok(view),
+    if view.state == BudgetState::Deleted {
+        return Err(budget::not_found(id));
+    }
+    let waiting = engine.lengths_blocked().await?;
+    Ok(with_waiting(view, &waiting))
+}
+
+/// The same with how many wait for it.
+fn with_waiting(view: BudgetView, waiting: &BTreeMap<Cause, HowMany>) -> BudgetView {
+    let waiting = waiting.get(&Cause::Budget(view.budget_id)).copied();
+    BudgetView {
+        waiting: waiting.unwrap_or_default(),
+        ..view
     }
 }
 
@@ -51,6 +64,8 @@ pub(crate) async fn list_budgets(engine: &Engine, request: ListOf) -> Result<Pag
     let after = engine.open_cursor(&request.page, &scope).await?;
     let page = limits::budgets::list(engine.store(), request.namespace, after, request.page.limit()?).await;
     let (items, next) = page.map_err(refused)?;
+    let waiting = engine.lengths_blocked().await?;
+    let items = items.into_iter().map(|view| with_waiting(view, &waiting)).collect();
     let next = engine.sign_cursor(next, &scope).await?;
     Ok(Page { items, next })
 }
@@ -73,11 +88,35 @@ pub(crate) async fn delete_budget(engine: &Engine, id: BudgetId) -> Result<Delet
 
 pub(crate) async fn charge_budget(engine: &Engine, command: On<BudgetId, ChargeBudget>) -> Result<Reported> {
     check_seen(engine, command.id).await?;
-    match report(engine, command.id, report_of(command.command)).await? {
+    let charge = report_of(command.command);
+    let deltas = charge.deltas.clone();
+    match report(engine, command.id, charge).await? {
         // Only an outbox needs to know that there is nobody left to tell.
         Reported::Gone => Err(budget::not_found(command.id)),
-        reported => Ok(reported),
+        Reported::AlreadyApplied => Ok(Reported::AlreadyApplied),
+        reported => {
+            // It is charged: whatever goes wrong here, only a chart misses it.
+            if let Err(refusal) = note_charge(engine, command.id, &deltas).await {
+                tracing::debug!(budget_id = %command.id, %refusal, "a charge is not in the series of its budget");
+            }
+            Ok(reported)
+        }
     }
+}
+
+/// Counts for charts what was charged without a lease. Whose the budget is is read once.
+async fn note_charge(engine: &Engine, id: BudgetId, deltas: &BTreeMap<Dimension, u64>) -> Result<()> {
+    let minutes = &engine.shared.minutes;
+    // Who is of one namespace saw this budget only because it is of the same.
+    let known = engine.caller.namespace.clone().or_else(|| minutes.namespace_of(id));
+    let namespace = match known {
+        Some(namespace) => Some(namespace),
+        None => find(engine, id).await?.map(|view| view.namespace),
+    };
+    if let Some(namespace) = namespace {
+        minutes.charged(&namespace, id, deltas, engine.store_time().await?);
+    }
+    Ok(())
 }
 
 /// Counts one report.

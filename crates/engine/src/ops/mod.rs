@@ -10,8 +10,10 @@ mod replay;
 pub(crate) mod signals;
 pub(crate) mod streams;
 pub(crate) mod submit;
+pub(crate) mod views;
 pub(crate) mod work;
 pub(crate) mod workers;
 
 pub(crate) use crate::scheduler::claims;
-pub(crate) use reads::{FeedHub, Throughput, WaitingReads};
+pub(crate) use flows::Pictures;
+pub(crate) use reads::{FeedHub, NamesSeen, Throughput, WaitingReads};

@@ -11,6 +11,7 @@ use ff_core::ledger::AccountKey;
 use ff_core::machine::quota;
 use ff_core::name::Namespace;
 use ff_core::record::Cause;
+use ff_core::time::Duration;
 
 use crate::engine::Engine;
 use crate::fault::refused;
@@ -42,10 +43,29 @@ pub(crate) async fn update_quota_policy(
 
 pub(crate) async fn get_quota_policy(engine: &Engine, id: QuotaPolicyId) -> Result<QuotaPolicyView> {
     let view = read(engine, id).await?;
-    match view.state {
-        QuotaState::Deleted => Err(quota::not_found(id)),
-        QuotaState::Active => Ok(view),
+    if view.state == QuotaState::Deleted {
+        return Err(quota::not_found(id));
     }
+    let mut views = lately(engine, vec![view]).await?;
+    views.pop().ok_or_else(|| quota::not_found(id))
+}
+
+/// The same with how many wait for them, and what they refused lately.
+async fn lately(engine: &Engine, views: Vec<QuotaPolicyView>) -> Result<Vec<QuotaPolicyView>> {
+    let waiting = engine.lengths_blocked().await?;
+    let (now, elapsed) = (engine.store_time().await?, engine.host().elapsed());
+    let lately = |view: QuotaPolicyView| {
+        let id = view.quota_policy_id;
+        let lately = engine.shared.refusals.lately(id, elapsed);
+        let ago = |since| Duration::from_millis(u64::try_from(elapsed.saturating_sub(since).as_millis()).unwrap_or(0));
+        QuotaPolicyView {
+            waiting: waiting.get(&Cause::Quota(id)).copied().unwrap_or_default(),
+            refused_last_minute: lately.refused,
+            closed_since: lately.closed_since.map(|since| now - ago(since)),
+            ..view
+        }
+    };
+    Ok(views.into_iter().map(lately).collect())
 }
 
 pub(crate) async fn list_quota_policies(engine: &Engine, request: ListOf) -> Result<Page<QuotaPolicyView>> {
@@ -54,6 +74,7 @@ pub(crate) async fn list_quota_policies(engine: &Engine, request: ListOf) -> Res
     let after = engine.open_cursor(&request.page, &scope).await?;
     let page = limits::quotas::list(engine.store(), request.namespace, after, request.page.limit()?).await;
     let (items, next) = page.map_err(refused)?;
+    let items = lately(engine, items).await?;
     let next = engine.sign_cursor(next, &scope).await?;
     Ok(Page { items, next })
 }

@@ -126,7 +126,14 @@ impl<'e> Admission<'e> {
             Err(refusal) if refusal.code == Code::QuotaPolicyNotFound => None,
             Err(refusal) => return Err(refusal),
         };
-        Ok(match judge_quota(id, answer.as_ref()) {
+        let verdict = judge_quota(id, answer.as_ref());
+        let refusals = &self.engine.shared.refusals;
+        match &verdict {
+            Verdict::Refused(_) => refusals.refused(id, self.engine.host().elapsed()),
+            Verdict::Admitted => refusals.admitted(id),
+            Verdict::Dropped => {}
+        }
+        Ok(match verdict {
             Verdict::Admitted => Judged::Passed,
             Verdict::Dropped => Judged::Dropped,
             Verdict::Refused(refusal) => Judged::Refused(Refused {

@@ -11,7 +11,7 @@ use ff_core::machine::claim::{self, Claimant, HandOut, HandedOut};
 use ff_core::name::{LaneId, Namespace};
 use ff_core::payload::Payload;
 use ff_core::record::{Cause, Execution};
-use ff_core::time::{Duration, Timestamp};
+use ff_core::time::Timestamp;
 use futures::future::{join, join_all};
 
 use super::admission::{Admission, Judged, Refused};
@@ -186,7 +186,7 @@ impl<'e> Cycle<'e> {
             version: task.version,
             gate: task.gate,
         };
-        count(self.engine, &held.execution, now.since(task.queued_since));
+        count(self.engine, &held.execution, (task.queued_since, now));
         let execution = held.execution.clone();
         self.engine.shared.leases.keep(held);
         Handed {
@@ -272,7 +272,10 @@ fn applicant(task: Reserved, now: Timestamp) -> Applicant {
     }
 }
 
-fn count(engine: &Engine, handed: &Execution, waited: Duration) {
+/// Counts what was handed out, and since when it stood ready.
+fn count(engine: &Engine, handed: &Execution, (since, now): (Timestamp, Timestamp)) {
+    let waited = now.since(since);
+    engine.shared.minutes.handed_out(handed, waited, now);
     engine.shared.metrics.handed_out(&handed.definition.namespace, waited);
 }
 
@@ -292,7 +295,7 @@ async fn take(engine: &Engine, mode: HandOut, applicant: Applicant) -> Result<Op
         .await?;
     match settled {
         Settled::Done(execution) => {
-            count(engine, &execution, candidate.now.since(queued_since));
+            count(engine, &execution, (queued_since, candidate.now));
             Ok(Some(Handed {
                 execution: *execution,
                 input,

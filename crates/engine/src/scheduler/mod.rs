@@ -12,7 +12,7 @@
 //! | `serving`, `batch` | the loop that serves a queue, and what each claim of a round gets |
 //! | `cycle` | reserve, admission and lease until there is enough |
 //! | `candidate`, `admission`, `block` | what was reserved; budgets and quota; what they refuse |
-//! | `causes` | budgets and quotas known to be closed |
+//! | `causes`, `refusals` | budgets and quotas known to be closed; what quotas refused lately |
 //! | `task`, `inputs`, `resumed` | a leased execution with all a worker needs to run it |
 
 mod admission;
@@ -30,6 +30,7 @@ mod grant;
 mod inputs;
 mod reclaim;
 mod redeem;
+mod refusals;
 mod resumed;
 mod serving;
 mod task;
@@ -40,3 +41,4 @@ mod wake_up;
 
 pub(crate) use causes::Causes;
 pub(crate) use claim_queues::ClaimQueues;
+pub(crate) use refusals::Refusals;

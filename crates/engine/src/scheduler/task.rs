@@ -63,6 +63,7 @@ async fn read_journal(engine: &Engine, execution: &Execution) -> Result<Option<T
         from_seq: 0,
         limit: PAGE_MAX,
         output_bytes: Some(JOURNAL_BYTES_MAX),
+        forgotten: false,
     };
     let steps = journal::load(execution, ask);
     let steps = journal::read(engine, execution, engine.store().load(steps).await?, ask).await?;

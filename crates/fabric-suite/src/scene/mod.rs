@@ -11,7 +11,7 @@ pub(crate) use flows::{Graph, dependency, edge, flow_definition, graph, graph_me
 pub(crate) use limits::{budget_of, deltas, limited, quota_of, tokens, under, usage};
 pub(crate) use signals::{accepted, issued, key, signal, single, waiting, waiting_for};
 pub(crate) use steps::{brought, done, named, step_key};
-pub(crate) use streams::{attempt, frame};
+pub(crate) use streams::{attempt, frame, summary};
 pub(crate) use workers::{WORKER, claim, holding, instance, registration};
 
 use std::fmt::Debug;

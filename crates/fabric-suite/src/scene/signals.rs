@@ -1,13 +1,12 @@
 //! Suspending, and what wakes the suspended.
 
 use ff_core::command::claim::Task;
-use ff_core::command::signal::{Decide, DeliverSignal, Delivered, SendSignal};
+use ff_core::command::signal::{Decide, DeliverSignal, Delivered, SendSignal, Verdict};
 use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, IssuedWaitpoint, SuspendedTask};
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
-use ff_core::machine::approval::Verdict;
 use ff_core::name::{Identity, SignalName, WaitpointKey};
 use ff_core::payload::Payload;
 use ff_core::record::{Fence, Matcher, ReasonCode, ResumeCondition};
@@ -159,10 +158,10 @@ pub(crate) fn key(name: &str) -> WaitpointKey {
 }
 
 /// The id of a signal that was accepted.
-pub(crate) fn accepted(delivered: Delivered) -> SignalId {
+pub(crate) fn accepted(delivered: &Delivered) -> SignalId {
     match delivered {
-        Delivered::Accepted { signal_id, .. } => signal_id,
-        Delivered::Duplicate { existing_signal_id } => panic!("sent before as {existing_signal_id}"),
+        Delivered::Accepted { signal_id, .. } => *signal_id,
+        Delivered::Duplicate { existing_signal_id, .. } => panic!("sent before as {existing_signal_id}"),
     }
 }
 

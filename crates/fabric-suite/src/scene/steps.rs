@@ -33,6 +33,7 @@ impl Scene<'_> {
             from_seq: Some(from_seq),
             limit: Some(limit),
             outputs: true,
+            forgotten: false,
         };
         self.fabric.read_steps(On::new(id, read)).await.unwrap()
     }

@@ -7,6 +7,7 @@ use ff_core::frame::{FrameBound, FrameId, FrameMode};
 use ff_core::name::FrameType;
 use ff_core::payload::Payload;
 use ff_core::time::Duration;
+use serde_json::Value;
 
 use super::Scene;
 
@@ -67,5 +68,14 @@ pub(crate) fn frame(task: &Task, text: &str) -> AppendFrame {
         mode: FrameMode::Durable,
         correlation_id: None,
         request_id: None,
+    }
+}
+
+/// A patch of the summary.
+pub(crate) fn summary(task: &Task, patch: &Value) -> AppendFrame {
+    AppendFrame {
+        payload: Payload::json(patch),
+        mode: FrameMode::Summary,
+        ..frame(task, "")
     }
 }

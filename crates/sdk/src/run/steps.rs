@@ -67,6 +67,7 @@ impl ReadSteps {
                 from_seq,
                 limit: Some(PAGE_MAX),
                 outputs: self.outputs,
+                forgotten: false,
             };
             let page = self.client.read_steps(On::new(self.id, request)).await?;
             for view in page.items {

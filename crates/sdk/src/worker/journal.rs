@@ -27,6 +27,7 @@ pub(super) async fn read_from(mut from_seq: Option<u64>, client: &Client, lease:
             from_seq,
             limit: Some(PAGE_MAX),
             outputs: true,
+            forgotten: false,
         };
         let page = read_page(&read, client, lease).await?;
         steps.extend(page.items);

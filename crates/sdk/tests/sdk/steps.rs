@@ -219,6 +219,48 @@ async fn many_steps_at_once_are_recorded_in_few_calls() {
     working.end().await.unwrap();
 }
 
+#[tokio::test]
+async fn whoever_looks_sees_the_steps_that_are_under_way() {
+    for scene in Scene::each() {
+        let door = Door::default();
+        let behind = door.clone();
+        let handler = move |_: Input<Hello>, ctx: Ctx| {
+            let door = behind.clone();
+            async move {
+                let (first, second) = (door.clone(), door.clone());
+                let both = futures::join!(
+                    ctx.step("fetch", |_| async move {
+                        first.pass().await;
+                        Ok(())
+                    }),
+                    ctx.step("draft", |_| async move {
+                        second.pass().await;
+                        Ok(())
+                    }),
+                );
+                both.0.and(both.1)?;
+                door.pass().await;
+                Ok::<_, TaskError>(String::new())
+            }
+        };
+        let working = Working::new(&worker(&scene).lease(secs(1)).task(handler).build().unwrap());
+        let run = scene.client.submit(Hello::ana()).await.unwrap();
+        let doing = async || {
+            let view = scene.engine.get_execution(run.id()).await.unwrap();
+            let steps = view.doing.into_iter().map(|doing| doing.step);
+            steps.collect::<Vec<_>>()
+        };
+        until(|| async { doing().await == ["fetch#0", "draft#0"] }).await;
+        door.open();
+        until(|| async { doing().await == ["draft#0"] }).await;
+        door.open();
+        until(|| async { doing().await.is_empty() }).await;
+        door.open();
+        run.result().await.unwrap();
+        working.end().await.unwrap();
+    }
+}
+
 /// What the handler of a run fails with.
 async fn mistake<H: Handler<Args, Task = Hello>, Args: 'static>(handler: H) -> String {
     let scene = Scene::local();

@@ -19,10 +19,14 @@ fn of(extra: &Extra) -> Value {
     let Route {
         parameters,
         takes_bytes,
+        takes_json,
         answers,
     } = route(extra.name);
     if takes_bytes {
         described["requestBody"] = json!({ "required": false, "content": { "*/*": { "schema": {} } } });
+    }
+    if let Some(schema) = takes_json {
+        described["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
@@ -38,6 +42,7 @@ fn of(extra: &Extra) -> Value {
 struct Route {
     parameters: Vec<Value>,
     takes_bytes: bool,
+    takes_json: Option<Value>,
     answers: Vec<(&'static str, Value)>,
 }
 
@@ -65,6 +70,29 @@ fn route(name: &str) -> Route {
             ],
             takes_bytes: true,
             answers: submitted(),
+            ..Route::default()
+        },
+        "sign_in" => Route {
+            parameters: vec![from_page()],
+            takes_json: Some(
+                json!({ "type": "object", "required": ["key"], "additionalProperties": false,
+                "properties": { "key": named("AccessKey") } }),
+            ),
+            answers: vec![(
+                "204",
+                json!({ "description": "The cookie `ff_key` stands for the key.", "headers": { "Set-Cookie": {
+                    "schema": { "type": "string" } } } }),
+            )],
+            ..Route::default()
+        },
+        "sign_out" => Route {
+            parameters: vec![from_page()],
+            answers: vec![("204", json!({ "description": "The browser forgets the cookie." }))],
+            ..Route::default()
+        },
+        "me" => Route {
+            answers: vec![("200", json_answer("Who asks.", &me()))],
+            ..Route::default()
         },
         "follow_stream" => Route {
             parameters: vec![
@@ -94,9 +122,27 @@ fn route(name: &str) -> Route {
             ],
             takes_bytes: true,
             answers: vec![("202", json!({ "description": "Taken, also when it was before." }))],
+            ..Route::default()
         },
         _ => Route::default(),
     }
+}
+
+fn from_page() -> Value {
+    let schema = json!({ "const": "1", "description":
+        "Said by pages of this server, which also have its origin; nobody else is let in." });
+    parameter("header", "X-FF-Page", &schema, true)
+}
+
+fn me() -> Value {
+    json!({ "type": "object", "required": ["role", "may", "via", "server_time"], "properties": {
+        "key_name": { "$ref": named("Identity")["$ref"], "description": "Absent where no key was needed." },
+        "role": named("Role"),
+        "namespace": { "$ref": named("Namespace")["$ref"], "description": "The one it sees; absent: all of them." },
+        "may": { "type": "array", "items": { "type": "string" }, "description": "Operations and routes by name." },
+        "via": { "enum": ["key", "cookie", "nothing"], "description": "How it is known who asks." },
+        "server_time": named("Timestamp"),
+    } })
 }
 
 fn wait() -> Value {

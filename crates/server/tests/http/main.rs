@@ -5,13 +5,16 @@
 mod bad_input;
 mod bad_paths;
 mod callbacks;
+mod dashboard;
 mod errors;
 mod every_route;
 mod foreign;
 mod idempotency;
 mod info;
 mod nested;
+mod overview;
 mod roles;
 mod scene;
+mod sign_in;
 mod streams;
 mod submit;

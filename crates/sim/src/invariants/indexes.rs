@@ -77,6 +77,7 @@ fn queues_hold_what_is_eligible(store: &Store, eligible: &BTreeSet<RecordKey>) -
     let heads = Listing::Heads {
         of: HeadsOf::Queues,
         partitions: partitions.clone(),
+        count: 0,
     };
     let queues: BTreeSet<Index> = store
         .list(&heads, Page::heads)

@@ -124,6 +124,10 @@ impl Deliveries {
                     let id = transition.before.as_ref().map(|execution| execution.id);
                     format!("{id:?} forgot {effect:?}")
                 })?;
+                // What no budget was there to be told of is not owed to one that is created under the same id later.
+                if let Some(key) = report_key(effect).filter(|key| !self.reports.contains(key)) {
+                    mirror.owed.remove(&key);
+                }
             }
             for effect in after.iter().filter(|effect| !before.contains(effect)) {
                 mirror.owed.extend(report_key(effect));

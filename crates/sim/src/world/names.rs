@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::capability::CapabilitySet;
 use ff_core::name::{
     Category, DataRef, Dimension, ExecutionKind, FlowKind, FrameType, IdempotencyKey, Identity, LaneId, Namespace,
-    RequestId, SignalName, StepKey, WaitpointKey, WorkerId, WorkerInstanceId,
+    RequestId, SignalName, StepKey, ViewName, WaitpointKey, WorkerId, WorkerInstanceId,
 };
 use ff_core::payload::Payload;
 use ff_core::record::Tags;
@@ -30,6 +30,7 @@ macro_rules! names {
 
 names! {
     lane -> LaneId,
+    view -> ViewName,
     namespace -> Namespace,
     kind -> ExecutionKind,
     flow_kind -> FlowKind,

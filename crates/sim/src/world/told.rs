@@ -19,9 +19,13 @@ use ff_core::command::submit::Created;
 use ff_core::command::waitpoint::{IssuedWaitpoint, OpenWaitpoint, ReadToken, SuspendedTask};
 use ff_core::error::Rejection;
 use ff_core::keyring::{Rotated, RotationStatus};
+use ff_core::name::Namespace;
 use ff_core::payload::Payload;
-use ff_core::record::{CancelFlowPolicy, SignalEffect, Worker};
-use ff_core::view::{Events, ExecutionPage, ExecutionView, Explanation, FlowView, PartitionView, Problem, StateView};
+use ff_core::record::{CancelFlowPolicy, SavedView, SignalEffect, Worker};
+use ff_core::view::{
+    Events, ExecutionPage, ExecutionView, Explanation, FlowGraphView, FlowPage, FlowView, Found, GraphMembers, Names,
+    OneLane, Overview, PartitionView, Problem, Series, StateView,
+};
 
 /// An answer of the fabric.
 pub(crate) trait Told {
@@ -63,6 +67,10 @@ plain! {
     QuotaPolicyView => "found",
     ExecutionView => "found",
     FlowView => "found",
+    FlowGraphView => "found",
+    GraphMembers => "found",
+    OneLane => "found",
+    SavedView => "kept",
     StateView => "found",
     Explanation => "found",
     Payload => "found",
@@ -91,6 +99,40 @@ impl<T> Told for Page<T> {
             Some(_) => "page",
             None => "last page",
         }
+    }
+}
+
+impl Told for FlowPage {
+    fn outcome(&self) -> &'static str {
+        match self.next {
+            Some(_) => "page",
+            None => "last page",
+        }
+    }
+}
+
+impl Told for Overview {
+    fn outcome(&self) -> &'static str {
+        if self.states.is_empty() { "none" } else { "some" }
+    }
+}
+
+impl Told for Series {
+    fn outcome(&self) -> &'static str {
+        let happened = self.series.iter().flat_map(|columns| &columns.submitted);
+        if happened.sum::<u64>() == 0 { "none" } else { "some" }
+    }
+}
+
+impl Told for Vec<Namespace> {
+    fn outcome(&self) -> &'static str {
+        if self.is_empty() { "none" } else { "some" }
+    }
+}
+
+impl Told for Vec<SavedView> {
+    fn outcome(&self) -> &'static str {
+        if self.is_empty() { "none" } else { "some" }
     }
 }
 
@@ -141,6 +183,18 @@ impl Told for ExecutionPage {
             Some(_) => "page",
             None => "last page",
         }
+    }
+}
+
+impl Told for Found {
+    fn outcome(&self) -> &'static str {
+        if self.items.is_empty() { "none" } else { "some" }
+    }
+}
+
+impl Told for Names {
+    fn outcome(&self) -> &'static str {
+        if self.items.is_empty() { "none" } else { "some" }
     }
 }
 
@@ -488,7 +542,7 @@ impl Told for Delivered {
     fn agrees(&self, again: &Self) -> bool {
         let id = |delivered: &Delivered| match delivered {
             Delivered::Accepted { signal_id, .. } => *signal_id,
-            Delivered::Duplicate { existing_signal_id } => *existing_signal_id,
+            Delivered::Duplicate { existing_signal_id, .. } => *existing_signal_id,
         };
         id(self) == id(again) && matches!(again, Delivered::Duplicate { .. })
     }

@@ -187,6 +187,7 @@ fn heads_jump_over_what_accounts_hold_back() {
         let of = Listing::Heads {
             of: HeadsOf::Blocked,
             partitions: everywhere(),
+            count: 0,
         };
         let (heads, pages) = scratch.follow(&of, limit, Page::heads);
         let found: Vec<_> = heads

@@ -103,6 +103,7 @@ async fn an_execution_in_a_shared_queue_is_in_the_queue_it_asks_for() {
     let queues = Listing::Heads {
         of: HeadsOf::Queues,
         partitions: vec![Partition::flow(0)],
+        count: 0,
     };
     assert!(
         scratch.follow(&queues, 100, Page::heads).await.0.len() < 300,

@@ -21,6 +21,7 @@ async fn what_is_held_back_is_asked_for_only_where_somebody_has_written() {
     let heads = Listing::Heads {
         of: HeadsOf::Blocked,
         partitions: all.clone(),
+        count: 0,
     };
     let find = async || scratch.follow(&heads, 1, Page::heads).await.0;
     let asked = async || calls_of(&scratch, "zrangebylex").await;
@@ -52,6 +53,7 @@ async fn very_many_causes_are_seen_once_each() {
     let heads = Listing::Heads {
         of: HeadsOf::Blocked,
         partitions: vec![Partition::flow(0)],
+        count: 0,
     };
     let (found, _) = scratch.follow(&heads, 400, Page::heads).await;
     let found: Vec<Index> = found.into_iter().map(|head| head.index).collect();

@@ -146,7 +146,11 @@ impl Store<'_> {
     /// The lists of a kind that have anything, wherever they are.
     pub(crate) fn heads(&self, of: HeadsOf) -> Listing {
         let partitions = self.partitions();
-        Listing::Heads { of, partitions }
+        Listing::Heads {
+            of,
+            partitions,
+            count: 0,
+        }
     }
 
     /// The ids of the executions of a listing.

@@ -13,13 +13,13 @@ use ff_core::digest::Digest;
 use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::keyring::{KeyRing, RotateWaitpointSecret, Secret, rotate};
 use ff_core::machine::index::{Entry, entries};
-use ff_core::name::{Dimension, Identity, Kid, LaneId, Namespace, RequestId};
+use ff_core::name::{Dimension, Identity, Kid, LaneId, Namespace, RequestId, ViewName};
 use ff_core::partition::{Partition, PartitionCounts};
 use ff_core::record::stored::{self, FORMAT, Stored};
 use ff_core::record::{
     AboutLines, AccessKeyRecord, Actor, BlockedIn, Breach, BreachKind, Budget, Drain, Excess, Happening, HistoryLine,
     HistorySubject, Incarnation, Lane, Limits, OnHardLimit, Promise, QuotaPolicy, Record, RequestLog, RequestOutcome,
-    ShortLine, StopOrder, Withdrawal, Worker,
+    SavedView, ShortLine, StopOrder, Withdrawal, Worker,
 };
 use ff_core::time::{Duration, Timestamp};
 use serde_json::Value;
@@ -79,6 +79,7 @@ async fn documents() -> BTreeMap<String, Value> {
     add("quota_policy", text(&quota_policy(&store)));
     add("lane", text(&lane()));
     add("worker", text(&registered(&store)));
+    add("view", text(&view()));
     add("key_ring", text(&key_ring()));
     add("access_key", text(&access_key()));
     let flow = flow(ff_core::id::FlowId::from_uuid(store.uuid()), start);
@@ -125,6 +126,7 @@ fn rewritten(name: &str, text: &str) -> Value {
         "quota_policy" => again::<QuotaPolicy>(text),
         "lane" => again::<Lane>(text),
         "worker" => again::<Worker>(text),
+        "view" => again::<SavedView>(text),
         "key_ring" => again::<KeyRing>(text),
         "access_key" => again::<AccessKeyRecord>(text),
         "gate" => {
@@ -246,6 +248,7 @@ fn budget(store: &Store<'_>) -> Budget {
             kind: BreachKind::Hard,
             at: Timestamp::from_millis(10),
         }),
+        closed_at: Some(Timestamp::from_millis(17)),
         stop: Some(StopOrder {
             since: Timestamp::from_millis(11),
             generation: 12,
@@ -292,6 +295,19 @@ fn lane() -> Lane {
         state: LaneState::Draining,
         created_at: Timestamp::from_millis(1),
         updated_at: Timestamp::from_millis(2),
+        carried: Default::default(),
+    }
+}
+
+fn view() -> SavedView {
+    SavedView {
+        namespace: Namespace::default_namespace(),
+        name: ViewName::parse("failed").expect("a name"),
+        title: "What failed".to_owned(),
+        query: "state=failed".to_owned(),
+        shared: true,
+        owner: Identity::parse("ann").ok(),
+        updated_at: Timestamp::from_millis(1),
         carried: Default::default(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::command::budget::{CreateBudget, ResetBudget, UpdateLimits};
+use ff_core::command::budget::{BudgetView, CreateBudget, ResetBudget, UpdateLimits};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{BudgetId, EffectId};
 use ff_core::ledger::AccountKey;
@@ -67,7 +67,8 @@ pub(super) async fn give_order(process: &Process, budget_id: BudgetId) {
     let _ = ruled(budgets::stopped(&process.direct, budget_id, Timestamp::default()).await);
 }
 
-/// By which generation an order to stop is known matters only to who gave it.
+/// By which generation an order to stop is known matters only to who gave it. Since when a budget is closed is what its last change
+/// saw, and that did not see a report beside it.
 pub(super) fn comparable(answer: Result<BudgetAnswer, Rejection>) -> Result<BudgetAnswer, Code> {
     match answer {
         Ok(BudgetAnswer::Work(work)) => Ok(BudgetAnswer::Work(BudgetWork {
@@ -75,6 +76,10 @@ pub(super) fn comparable(answer: Result<BudgetAnswer, Rejection>) -> Result<Budg
             stop: work.stop.map(|stop| budget::Stop { generation: 0, ..stop }),
             release: work.release,
         })),
+        Ok(BudgetAnswer::Budget(view)) => Ok(BudgetAnswer::Budget(Box::new(BudgetView {
+            closed_since: None,
+            ..*view
+        }))),
         answer => answer.map_err(|rejection| rejection.code),
     }
 }

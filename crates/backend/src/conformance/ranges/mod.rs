@@ -155,14 +155,19 @@ pub(super) async fn heads_are_the_first_of_the_lists_that_have_anything(store: &
             continue;
         }
         let some = world.some_partitions();
-        for partitions in [world.partitions.clone(), some] {
+        for (partitions, count) in [(world.partitions.clone(), 1_000), (some, world.place(3) as u64)] {
             for of in [HeadsOf::Queues, HeadsOf::Blocked] {
                 let listing = Listing::Heads {
                     of,
                     partitions: partitions.clone(),
+                    count,
                 };
                 let found = store.follow(&listing, 2, Page::heads).await;
-                assert_eq!(found, heads(&world, of, &partitions), "{of:?}");
+                assert_eq!(
+                    found,
+                    heads(&world, (of, count), &partitions),
+                    "{of:?}, {count} counted"
+                );
             }
         }
     }
@@ -212,7 +217,7 @@ fn before_version(before: &world::Places, record: &Record) -> Version {
     place.expect("it was there").2
 }
 
-fn heads(world: &World<'_>, of: HeadsOf, partitions: &[Partition]) -> Vec<Head> {
+fn heads(world: &World<'_>, (of, count): (HeadsOf, u64), partitions: &[Partition]) -> Vec<Head> {
     let wanted = world.lists.iter().filter(|index| match of {
         HeadsOf::Queues => matches!(index, Index::Queue(_)),
         HeadsOf::Blocked => matches!(index, Index::Blocked(_)),
@@ -222,10 +227,12 @@ fn heads(world: &World<'_>, of: HeadsOf, partitions: &[Partition]) -> Vec<Head> 
     for index in wanted {
         for partition in &partitions {
             let places = world.places(index, &[**partition]);
+            let length = count.min(places.len() as u64);
             heads.extend(places.into_keys().next().map(|first| Head {
                 partition: **partition,
                 index: index.clone(),
                 first,
+                length,
             }));
         }
     }

@@ -32,7 +32,7 @@ impl Store {
         let cut = &Cut::new(query)?;
         match &query.of {
             Listing::Range(range) => self.list_range(range, cut),
-            Listing::Heads { of, partitions } => self.list_heads(*of, partitions, cut),
+            Listing::Heads { of, partitions, count } => self.list_heads((*of, partitions), *count, cut),
             Listing::Lanes(namespace) => self.list_lanes(namespace, cut),
             Listing::History(subject) => self.list_history(subject, cut),
             Listing::Feed(_) | Listing::Marks(_) if query.after.is_some() => Err(Error::InvalidCursor),

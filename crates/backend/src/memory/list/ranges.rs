@@ -39,7 +39,7 @@ impl Store {
         Ok((Rows::Records(rows), next))
     }
 
-    pub(super) fn list_heads(&self, of: HeadsOf, partitions: &[Partition], cut: &Cut) -> Found {
+    pub(super) fn list_heads(&self, (of, partitions): (HeadsOf, &[Partition]), count: u64, cut: &Cut) -> Found {
         let after = cut.after::<(Partition, String)>()?;
         let partitions: BTreeSet<Partition> = partitions.iter().copied().collect();
         let mut heads = BTreeMap::new();
@@ -47,24 +47,31 @@ impl Store {
             let place = (head.partition, head.index.to_string());
             if after.as_ref().is_none_or(|after| place > *after) {
                 // Of a list the first comes first.
-                heads.entry(place).or_insert(head);
+                let found = heads.entry(place).or_insert(Head {
+                    length: 0,
+                    ..head.clone()
+                });
+                found.length = (found.length + head.length).min(count);
             }
         }
         let (rows, next) = cut.page(heads.into_iter().map(|(place, head)| (place, Some(head))))?;
         Ok((Rows::Heads(rows), next))
     }
 
+    /// The first of every queue, and every entry of what is blocked.
     fn heads(&self, of: HeadsOf) -> Box<dyn Iterator<Item = Head> + '_> {
         let head = |partition, index: &Index, first: &Order| Head {
             partition,
             index: index.clone(),
             first: first.clone(),
+            length: 1,
         };
         match of {
-            HeadsOf::Queues => Box::new(self.queues.heads().map(|(partition, queue, score)| Head {
+            HeadsOf::Queues => Box::new(self.queues.heads().map(|(partition, queue, (score, length))| Head {
                 partition,
                 index: Index::Queue(queue.clone()),
                 first: Order::best(score),
+                length,
             })),
             HeadsOf::Blocked => Box::new(self.lists.blocked().flat_map(move |(index, list)| {
                 let rows = list.iter();

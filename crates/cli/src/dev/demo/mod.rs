@@ -1,4 +1,4 @@
-//! The demonstration: runs that stream, a flow, a budget, questions for a person, and a worker that is killed on the way.
+//! The demonstration: runs that stream, a flow, a budget, a quota, questions for a person, and a worker that is killed on the way.
 //!
 //! | where | what |
 //! |---|---|
@@ -67,8 +67,8 @@ impl Demo {
 
     /// Shows everything once, and returns when what has an end has ended.
     pub(crate) async fn show(&self, narrator: &Narrator) -> anyhow::Result<()> {
-        say::line("  Demo  3 runs that stream, a flow of 12, a budget, 2 questions for you,");
-        say::line("        and a worker that is killed on the way\n");
+        say::line("  Demo       3 runs that stream, a flow of 12, a budget, a quota,");
+        say::line("             2 questions for you, and a worker that is killed on the way\n");
         let cast = Stage::clear(&self.client).await?.set().await?;
         // Its process says at once what it does: first it is told that there is something to do.
         narrator.until(&cast.runs, |_| true).await?;

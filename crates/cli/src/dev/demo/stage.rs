@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::command::budget::{CreateBudget, ResetBudget};
 use ff_core::command::operator::CancelExecution;
+use ff_core::command::quota::CreateQuotaPolicy;
 use ff_core::error::{Code, Rejection};
 use ff_core::fabric::{Fabric, On};
-use ff_core::id::BudgetId;
+use ff_core::id::{BudgetId, QuotaPolicyId};
 use ff_core::name::{Dimension, Namespace};
 use ff_core::record::{HistorySubject, Limits, OnHardLimit};
 use ff_core::state::PublicState;
+use ff_core::time::Duration;
 use ff_core::view::{ExecutionView, ListExecutions, ListFlows, WantedTag};
 use ff_sdk::prelude::*;
 use uuid::Uuid;
@@ -24,6 +26,10 @@ use crate::verbs::id::NAME;
 const BUDGET: Uuid = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_dead_0001);
 /// What it allows.
 const TOKENS_MAX: u64 = 1_000;
+/// The one quota policy, and what it admits: more than the demonstration asks for.
+const QUOTA: Uuid = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_dead_0002);
+const STARTS_MAX: u64 = 30;
+const AT_ONCE_MAX: u64 = 4;
 /// The flow of twelve: pages, chapters, and the book with its letter.
 const PAGES_OF_CHAPTER: usize = 4;
 const CHAPTERS: usize = 2;
@@ -96,10 +102,11 @@ impl<'c> Stage<'c> {
         let question = "Where is my order?".to_owned();
         let agent = Agent { question, budget };
         let agent = self.client.submit(agent).tag(NAME, AGENT).budget(budget).await?;
+        let quota = self.quota().await?;
         let mut runs = vec![HistorySubject::Execution(agent.id())];
         for (name, text) in STORIES {
             let text = text.to_owned();
-            let run = self.client.submit(Story { text }).tag(NAME, name).await?;
+            let run = self.client.submit(Story { text }).tag(NAME, name).quota(quota).await?;
             runs.push(HistorySubject::Execution(run.id()));
         }
         let mut questions = Vec::new();
@@ -118,6 +125,18 @@ impl<'c> Stage<'c> {
             questions,
             flows: vec![HistorySubject::Flow(flow.id())],
         })
+    }
+
+    async fn quota(&self) -> anyhow::Result<QuotaPolicyId> {
+        let create = CreateQuotaPolicy {
+            quota_policy_id: Some(QuotaPolicyId::from_uuid(QUOTA)),
+            namespace: Namespace::default_namespace(),
+            window: Duration::from_secs(60),
+            max_requests_per_window: Some(STARTS_MAX),
+            max_concurrent: Some(AT_ONCE_MAX),
+            jitter: Duration::ZERO,
+        };
+        Ok(self.client.create_quota_policy(create).await?.quota_policy_id)
     }
 
     /// The budget, with nothing spent.

@@ -58,6 +58,7 @@ async fn read(session: &Session, id: ExecutionId) -> anyhow::Result<Vec<StepView
             from_seq,
             limit: Some(PAGE),
             outputs: false,
+            forgotten: false,
         };
         let mut page = session.fabric.read_steps(On::new(id, request)).await?;
         steps.append(&mut page.items);

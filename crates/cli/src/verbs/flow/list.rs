@@ -1,6 +1,6 @@
 //! `ff flow list`.
 
-use ff_core::command::page::PageRequest;
+use ff_core::command::page::{Page, PageRequest};
 use ff_core::machine::flow::FlowState;
 use ff_core::name::FlowKind;
 use ff_core::time::Timestamp;
@@ -35,8 +35,9 @@ impl List {
                 kind: self.kind.clone(),
                 tag: self.tag.clone().map(|tag| (tag.key, tag.value)),
                 page,
+                ..ListFlows::default()
             };
-            session.fabric.list_flows(list).await
+            session.fabric.list_flows(list).await.map(Page::from)
         };
         let listed = self.limit.list(ask).await?;
         let none = match (&self.kind, &self.tag) {

@@ -1,6 +1,8 @@
 //! Items in layers. An edge over several layers is carried by bends, one in each layer between: so every link is between
 //! neighbours.
 
+use ff_core::graph::layers;
+
 use super::{crossings, rows};
 
 /// More is not drawn: nobody could read it.
@@ -72,26 +74,4 @@ impl Layout {
         }
         Some(layout)
     }
-}
-
-/// The layer of each node: one more than the last of those it waits for. What waits for itself, over whatever way, is put
-/// behind the rest.
-pub(super) fn layers(nodes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
-    let (mut waits_for, mut feeds) = (vec![0_usize; nodes], vec![Vec::new(); nodes]);
-    for (from, to) in edges {
-        waits_for[*to] += 1;
-        feeds[*from].push(*to);
-    }
-    let mut layer_of = vec![0; nodes];
-    let mut ready: Vec<usize> = (0..nodes).filter(|node| waits_for[*node] == 0).collect();
-    while let Some(node) = ready.pop() {
-        for next in &feeds[node] {
-            layer_of[*next] = layer_of[*next].max(layer_of[node] + 1);
-            waits_for[*next] -= 1;
-            if waits_for[*next] == 0 {
-                ready.push(*next);
-            }
-        }
-    }
-    layer_of
 }

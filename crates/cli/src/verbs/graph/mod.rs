@@ -42,7 +42,10 @@ pub(crate) fn draw(graph: &Graph, width: Option<usize>, paint: Paint) -> String 
 /// The nodes of each layer: those that wait for nothing, those that wait for these, and so on.
 pub(crate) fn layers(graph: &Graph) -> Vec<Vec<usize>> {
     let mut layers = Vec::new();
-    for (node, layer) in layout::layers(graph.nodes.len(), &graph.edges).into_iter().enumerate() {
+    for (node, layer) in ff_core::graph::layers(graph.nodes.len(), &graph.edges)
+        .into_iter()
+        .enumerate()
+    {
         if layers.len() <= layer {
             layers.resize(layer + 1, Vec::new());
         }

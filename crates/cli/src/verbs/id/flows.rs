@@ -1,6 +1,6 @@
 //! Flows by what people call them.
 
-use ff_core::command::page::PageRequest;
+use ff_core::command::page::{Page, PageRequest};
 use ff_core::id::FlowId;
 use ff_core::view::{FlowView, ListFlows};
 
@@ -40,7 +40,7 @@ async fn newest(session: &Session, tag: Option<(String, String)>, count: usize) 
             page,
             ..ListFlows::default()
         };
-        session.fabric.list_flows(list).await
+        session.fabric.list_flows(list).await.map(Page::from)
     };
     Ok(paging::list(count, ask).await?.items)
 }

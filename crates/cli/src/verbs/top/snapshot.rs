@@ -14,7 +14,7 @@ use crate::verbs::session::Session;
 
 /// No screen shows more of anything.
 const SHOWN_MAX: usize = 100;
-/// Pages of what runs that are asked for: each looks at some 10,000 executions, and they are asked for again and again.
+/// Pages of what runs that are asked for, again and again. The first has all that runs for longer than a moment.
 const PAGES_MAX: usize = 10;
 
 /// What there is at one moment.
@@ -39,7 +39,14 @@ impl Snapshot {
         let workers = async |page: PageRequest| session.fabric.list_workers(of(page)).await;
         let approvals = async |page: PageRequest| {
             let namespace = Some(session.own_namespace());
-            session.fabric.approvals(ListApprovals { namespace, page }).await
+            session
+                .fabric
+                .approvals(ListApprovals {
+                    namespace,
+                    page,
+                    ..ListApprovals::default()
+                })
+                .await
         };
         let (lanes, workers, approvals) = futures::try_join!(
             paging::list(SHOWN_MAX, lanes),

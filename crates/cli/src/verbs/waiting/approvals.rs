@@ -27,7 +27,14 @@ impl Approvals {
         let session = self.common.open().await?;
         let ask = async |page: PageRequest| {
             let namespace = session.namespace.clone();
-            session.fabric.approvals(ListApprovals { namespace, page }).await
+            session
+                .fabric
+                .approvals(ListApprovals {
+                    namespace,
+                    page,
+                    ..ListApprovals::default()
+                })
+                .await
         };
         let listed = self.limit.list(ask).await?;
         let asked = match session.out.is_table() {

@@ -1,6 +1,7 @@
 //! `ff approve` and `ff reject`.
 
-use ff_core::command::signal::Decide;
+use anyhow::bail;
+use ff_core::command::signal::{Decide, Delivered, Verdict};
 use ff_core::fabric::On;
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
@@ -43,30 +44,24 @@ struct Decision {
     common: Common,
 }
 
-#[derive(Clone, Copy)]
-enum Verdict {
-    Yes,
-    No,
-}
-
 impl Approve {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        self.decision.send(Verdict::Yes).await
+        self.decision.send(Verdict::Approve).await
     }
 }
 
 impl Reject {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        self.decision.send(Verdict::No).await
+        self.decision.send(Verdict::Reject).await
     }
 }
 
 impl Decision {
     async fn send(self, verdict: Verdict) -> anyhow::Result<()> {
         let (session, id) = self.execution.open(&self.common).await?;
-        let (signal, done) = match verdict {
-            Verdict::Yes => (SignalName::approved(), "approved"),
-            Verdict::No => (SignalName::rejected(), "rejected"),
+        let signal = match verdict {
+            Verdict::Approve => SignalName::approved(),
+            Verdict::Reject => SignalName::rejected(),
         };
         let decide = Decide {
             waitpoint_id: waitpoint::find(&session, id, self.at.as_deref(), &signal).await?,
@@ -78,12 +73,29 @@ impl Decision {
         };
         let decide = On::new(id, decide);
         let delivered = match verdict {
-            Verdict::Yes => session.fabric.approve(decide).await?,
-            Verdict::No => session.fabric.reject(decide).await?,
+            Verdict::Approve => session.fabric.approve(decide).await?,
+            Verdict::Reject => session.fabric.reject(decide).await?,
         };
+        let given = &self.execution.given;
+        if let Delivered::Duplicate {
+            by: Some(by),
+            verdict: Some(first),
+            ..
+        } = &delivered
+            && *first != verdict
+        {
+            bail!("{given} was {} before, by {by}; this changed nothing", done(*first));
+        }
         session.out.done(
             &delivered,
-            format_args!("{done} {}: {}", self.execution.given, sentence(&delivered)),
+            format_args!("{} {given}: {}", done(verdict), sentence(&delivered)),
         )
+    }
+}
+
+const fn done(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Approve => "approved",
+        Verdict::Reject => "rejected",
     }
 }

@@ -74,6 +74,7 @@ async fn read_steps(client: &Remote, id: ExecutionId) -> Result<Vec<u64>> {
         from_seq: None,
         limit: Some(PAGE_MAX),
         outputs: true,
+        forgotten: false,
     };
     let page = client.read_steps(On::new(id, everything)).await?;
     let number = |step: &StepView| {

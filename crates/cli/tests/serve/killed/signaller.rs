@@ -56,7 +56,7 @@ pub(crate) async fn send_again(client: &Remote, ledger: &Ledger) {
                 let when = When::since(asked);
                 ledger.note_signal(Sent { when, ..sent });
             }
-            Ok(Delivered::Duplicate { existing_signal_id }) if existing_signal_id == sent.signal_id => {
+            Ok(Delivered::Duplicate { existing_signal_id, .. }) if existing_signal_id == sent.signal_id => {
                 ledger.note_answer();
             }
             Err(refusal) if is_unknown(&refusal) => ledger.note_answer(),
@@ -82,7 +82,7 @@ async fn send(client: &Remote, ledger: &Ledger, waiting: Waiting, twice: bool) {
     };
     match answer {
         Ok(Delivered::Accepted { signal_id: kept, .. }) if kept == sent.signal_id => ledger.note_signal(sent.clone()),
-        Ok(Delivered::Duplicate { existing_signal_id }) if existing_signal_id == sent.signal_id => {
+        Ok(Delivered::Duplicate { existing_signal_id, .. }) if existing_signal_id == sent.signal_id => {
             ledger.note_repeated();
             ledger.note_signal(sent.clone());
         }
@@ -94,7 +94,9 @@ async fn send(client: &Remote, ledger: &Ledger, waiting: Waiting, twice: bool) {
     }
     let asked = Instant::now();
     match client.deliver_signal(signal(&sent)).await {
-        Ok(Delivered::Duplicate { existing_signal_id }) if existing_signal_id == sent.signal_id => ledger.note_answer(),
+        Ok(Delivered::Duplicate { existing_signal_id, .. }) if existing_signal_id == sent.signal_id => {
+            ledger.note_answer();
+        }
         Ok(Delivered::Accepted { signal_id: kept, .. })
             if kept == sent.signal_id && ledger.may_be_forgotten(sent.when.asked) =>
         {

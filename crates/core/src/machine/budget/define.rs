@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check::{check_definition, check_dimensions};
-use super::settle::{end_stop, end_stop_if_cured, move_generation, settle, start_again};
+use super::settle::{end_stop, end_stop_if_cured, move_generation, note_closing, settle, start_again};
 use crate::command::budget::{BudgetCreated, BudgetReset, CreateBudget, Deleted, ResetBudget, UpdateLimits, Updated};
 use crate::digest::Digest;
 use crate::error::{Code, Rejection};
@@ -31,7 +31,7 @@ pub fn create(
             || Code::AlreadyExists.because(format!("budget {id} exists with another definition, or was deleted"));
         return same.then_some(BudgetCreated::Exists).ok_or_else(other);
     }
-    *slot = Some(Budget {
+    let budget = slot.insert(Budget {
         id,
         namespace: command.namespace.clone(),
         scope: command.scope.clone(),
@@ -47,6 +47,7 @@ pub fn create(
         soft_breaches: 0,
         hard_breaches: 0,
         last_breach: None,
+        closed_at: None,
         stop: None,
         withdrawal: None,
         deleted_at: None,
@@ -54,6 +55,7 @@ pub fn create(
         requests: RequestLog::default(),
         carried: Default::default(),
     });
+    note_closing(budget, now);
     Ok(BudgetCreated::Created)
 }
 

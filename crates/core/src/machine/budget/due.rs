@@ -1,6 +1,6 @@
 //! What time does to a budget, and what the budget then means for work that waits or runs.
 
-use super::settle::{move_generation, settle};
+use super::settle::{move_generation, note_closing, settle};
 use crate::id::BudgetId;
 use crate::limits::{GRANT_TTL_MAX, STOP_SWEEP_INTERVAL};
 use crate::machine::admission::{Headroom, Release, describe_excess};
@@ -41,6 +41,7 @@ pub struct Stop {
 /// Applies what is due and says what that means for others.
 pub fn advance(budget: &mut Budget, now: Timestamp) -> BudgetWork {
     settle(budget, now);
+    note_closing(budget, now);
     let due = |stop: &StopOrder| stop.next_sweep_at.is_some_and(|at| at.has_come(now));
     let stop = budget.stop.filter(due).and_then(|stop| {
         Some(Stop {

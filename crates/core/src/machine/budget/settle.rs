@@ -44,4 +44,11 @@ pub(super) fn end_stop(budget: &mut Budget, now: Timestamp) {
 pub(super) fn move_generation(budget: &mut Budget, now: Timestamp) {
     budget.generation += 1;
     budget.generation_at = now;
+    note_closing(budget, now);
+}
+
+/// Remembers since when nothing is admitted. Nobody says so at the very moment: whoever changes the budget next does.
+pub(super) fn note_closing(budget: &mut Budget, now: Timestamp) {
+    let is_closed = budget.deleted_at.is_none() && budget.closed_by().is_some();
+    budget.closed_at = is_closed.then(|| budget.closed_at.unwrap_or(now));
 }

@@ -12,6 +12,7 @@ use crate::id::BudgetId;
 use crate::name::Dimension;
 use crate::record::{Budget, Execution};
 use crate::time::Timestamp;
+use crate::view::HowMany;
 
 /// The budget for a reader.
 pub fn get(budget: &Budget, now: Timestamp) -> Result<BudgetView, Rejection> {
@@ -48,6 +49,8 @@ pub fn view(budget: &Budget, now: Timestamp) -> BudgetView {
         soft_breaches: budget.soft_breaches,
         hard_breaches: budget.hard_breaches,
         last_breach: budget.last_breach,
+        closed_since: budget.closed_at,
+        waiting: HowMany::default(),
         state,
     }
 }

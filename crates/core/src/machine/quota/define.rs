@@ -7,6 +7,7 @@ use crate::error::{Code, Rejection};
 use crate::id::QuotaPolicyId;
 use crate::record::{AMOUNT_MAX, BlockedIn, QuotaPolicy};
 use crate::time::{Duration, Timestamp};
+use crate::view::HowMany;
 
 /// Window when none is named.
 pub const WINDOW_DEFAULT: Duration = Duration::from_secs(60);
@@ -101,6 +102,9 @@ pub(super) fn view(policy: &QuotaPolicy, in_use: u64, requests_in_window: u64) -
         generation: policy.generation,
         in_use: taken(in_use),
         requests_in_window: taken(requests_in_window),
+        waiting: HowMany::default(),
+        refused_last_minute: 0,
+        closed_since: None,
         state: if is_deleted {
             QuotaState::Deleted
         } else {

@@ -2,13 +2,13 @@
 
 use ff_core::command::lease::{Release, Renew};
 use ff_core::command::operator::CancelExecution;
-use ff_core::command::signal::{Decide, DeliverSignal, Delivered, ResumeExecution, ResumeOutcome};
+use ff_core::command::signal::{Decide, DeliverSignal, Delivered, ResumeExecution, ResumeOutcome, Verdict};
 use ff_core::command::submit::CreateExecution;
 use ff_core::command::suspend::{Suspend, WaitpointChoice};
 use ff_core::command::waitpoint::{CreatePendingWaitpoint, WaitpointState};
 use ff_core::error::{Code, Rejection};
 use ff_core::id::{ExecutionId, FlowId, SignalId, WaitpointId};
-use ff_core::machine::approval::{Verdict, decide};
+use ff_core::machine::approval::decide;
 use ff_core::machine::claim::HandOut;
 use ff_core::machine::resume::resume_execution;
 use ff_core::machine::signal::{Target, deliver};

@@ -9,7 +9,9 @@
 //! | `members` | add_execution_to_flow |
 //! | `edges` | stage_dependency_edge, apply_dependency_to_child |
 //! | `cancel` | cancel_flow |
-//! | `read` | get_flow, list_flows, members, groups, tags |
+//! | `read` | get_flow, members, groups, tags |
+//! | `listed` | list_flows |
+//! | `picture` | get_flow_graph, list_graph_members |
 //! | `edge_pages` | edges of a flow |
 //! | `consequences` | the end of a member together with what follows from it |
 //! | `loaded` | reading a flow with its gate and counters, and changing it |
@@ -21,8 +23,10 @@ mod edge_pages;
 mod edges;
 mod existing_part;
 mod graph;
+mod listed;
 mod loaded;
 mod members;
+mod picture;
 mod read;
 
 pub(crate) use consequences::end_held;
@@ -33,8 +37,10 @@ pub(crate) use create::create_flow;
 pub(crate) use edge_pages::list_edges;
 pub(crate) use edges::{apply_dependency_to_child, stage_dependency_edge};
 pub(crate) use graph::create_flow_graph;
+pub(crate) use listed::list_flows;
 pub(crate) use members::add_execution_to_flow;
-pub(crate) use read::{get_flow, get_flow_tags, list_flows, list_groups, list_members};
+pub(crate) use picture::{Pictures, get_flow_graph, list_graph_members};
+pub(crate) use read::{get_flow, get_flow_tags, list_groups, list_members};
 
 use ff_core::command::flow::{Opened, SetEdgeGroupPolicy};
 use ff_core::command::operator::{Changed, SetTags};

@@ -1,4 +1,4 @@
-//! Reading flows: views, listings, tags.
+//! Reading flows: views, members, groups, tags.
 
 use ff_backend::load::{Load, Snapshot};
 use ff_core::command::operator::Tagged;
@@ -7,10 +7,8 @@ use ff_core::fabric::{On, Result};
 use ff_core::id::FlowId;
 use ff_core::machine::flow;
 use ff_core::machine::index::Index;
-use ff_core::name::FlowKind;
-use ff_core::record::{Execution, Record, Tags};
-use ff_core::view::{ExecutionView, FlowView, GroupView, ListFlows};
-use futures::future::try_join_all;
+use ff_core::record::{Execution, Tags};
+use ff_core::view::{ExecutionView, FlowView, GroupView};
 
 use super::FlowRead;
 use crate::engine::Engine;
@@ -26,45 +24,6 @@ pub(crate) async fn get_flow_tags(engine: &Engine, id: FlowId) -> Result<Tagged>
     let snapshot = engine.read_flow(id).await?;
     let tags = Tags::clone(&engine.visible_flow(&snapshot, id)?.flow.tags);
     Ok(Tagged { tags })
-}
-
-/// Each flow is read on its own: its counters are beside it. One that is deleted meanwhile is left out: a page may be short.
-pub(crate) async fn list_flows(engine: &Engine, request: ListFlows) -> Result<Page<FlowView>> {
-    let namespace = engine.namespace_to_read(request.namespace)?;
-    let (kind, tag) = (request.kind, request.tag);
-    let scope = format!("flows {namespace:?} {kind:?} {tag:?}");
-    let after = engine.open_cursor(&request.page, &scope).await?;
-    let index = match (&namespace, &tag) {
-        (Some(namespace), Some((key, value))) => Index::FlowTag(namespace.clone(), key.clone(), value.clone()),
-        _ => Index::Flows,
-    };
-    let matches = |record: &Record| match record {
-        Record::Flow(flow) => {
-            namespace.as_ref().is_none_or(|namespace| flow.namespace == *namespace)
-                && tag
-                    .as_ref()
-                    .is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
-                && match &kind {
-                    Some(kind) => flow.kind == *kind,
-                    None => flow.kind != FlowKind::spawned(),
-                }
-        }
-        _ => false,
-    };
-    let found = engine
-        .matching(engine.range(index), after, request.page.limit()?, matches)
-        .await?;
-    let next = engine.sign_cursor(found.next, &scope).await?;
-    let ids = found.rows.into_iter().filter_map(|(record, _)| match record {
-        Record::Flow(flow) => Some(flow.id),
-        _ => None,
-    });
-    let ids: Vec<_> = ids.collect();
-    let loads = ids.iter().map(|id| engine.store().load(engine.load_of_flow(*id)));
-    let snapshots = try_join_all(loads).await?;
-    let seen = |(id, snapshot): (&FlowId, &Snapshot)| engine.visible_flow(snapshot, *id).ok().map(view);
-    let items = ids.iter().zip(&snapshots).filter_map(seen).collect();
-    Ok(Page { items, next })
 }
 
 pub(crate) async fn list_members(engine: &Engine, request: On<FlowId, PageRequest>) -> Result<Page<ExecutionView>> {
@@ -108,7 +67,7 @@ async fn members(engine: &Engine, request: &On<FlowId, PageRequest>, what: &str)
     Ok(Page { items, next })
 }
 
-fn view(read: FlowRead<'_>) -> FlowView {
+pub(super) fn view(read: FlowRead<'_>) -> FlowView {
     let FlowRead { flow, gate, counts } = read;
     FlowView {
         flow_id: flow.id,

@@ -177,7 +177,7 @@ impl Environment {
         let definition = Arc::clone(&execution.definition);
         self.workers(execution)
             .iter()
-            .filter(move |worker| worker.is_live(self.now) && worker.serves(&definition.namespace, &definition.lane))
+            .filter(move |worker| worker.takes((&definition.namespace, &definition.lane), self.now))
     }
 
     /// Live workers of its lane, those that lack the fewest capabilities first.

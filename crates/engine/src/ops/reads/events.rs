@@ -172,6 +172,12 @@ async fn positions_now(engine: &Engine) -> Result<Positions> {
     }
 }
 
+/// A cursor from which everything is told that happens from now on.
+pub(crate) async fn events_from_now(engine: &Engine) -> Result<SignedCursor> {
+    let positions = positions_now(engine).await?;
+    engine.sign(&scope(engine), &positions.to_bytes()).await
+}
+
 /// A cursor goes on under another filter, but never for somebody who may see other namespaces.
 fn scope(engine: &Engine) -> String {
     match &engine.caller.namespace {

@@ -1,9 +1,10 @@
-//! list_lanes.
+//! list_lanes, list_namespaces.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use ff_backend::query::{self, Cursor, LaneDepth, Listing};
+use ff_core::command::lane::ListNamespaces;
 use ff_core::command::page::{ListOf, Page};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
@@ -48,7 +49,15 @@ pub(crate) async fn list_lanes(engine: &Engine, request: ListOf) -> Result<Page<
     })
 }
 
-fn lane_view(
+/// Namespaces with lanes, and that of the caller even if it has none.
+pub(crate) async fn list_namespaces(engine: &Engine, _: ListNamespaces) -> Result<Vec<Namespace>> {
+    match &engine.caller.namespace {
+        Some(own) => Ok(vec![own.clone()]),
+        None => Ok(lanes::recent_namespaces(engine).await?.to_vec()),
+    }
+}
+
+pub(crate) fn lane_view(
     engine: &Engine,
     namespace: &Namespace,
     lane: &LaneId,

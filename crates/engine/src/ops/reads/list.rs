@@ -3,23 +3,27 @@
 //! The narrowest lists for the filter are read; what no list tells is filtered here, by the one rule [`ListExecutions::matches`], up
 //! to a number of rows that are looked at.
 
+mod narrowest;
+mod running;
+
+pub(crate) use self::narrowest::is_taken;
+
 use std::collections::BTreeMap;
 
 use ff_backend::load::Load;
 use ff_backend::query::{Cursor, Range};
 use ff_core::fabric::Result;
-use ff_core::machine::index::{Index, Order};
-use ff_core::machine::placement::QueueKey;
-use ff_core::name::Namespace;
+use ff_core::ledger::AccountKey;
 use ff_core::partition::Partition;
 use ff_core::record::{Execution, Record, RecordKey};
 use ff_core::time::Timestamp;
-use ff_core::view::{ExecutionPage, ExecutionView, ListExecutions, ListOrder};
+use ff_core::view::{ExecutionPage, ExecutionView, HeldBackBy, ListExecutions};
 use futures::future::try_join_all;
 
 use super::environment::{Gates, environment_of_eligible};
 use super::view::execution_view;
 use crate::engine::Engine;
+use crate::ops::{budgets, quotas};
 
 pub(crate) async fn list_executions(engine: &Engine, mut request: ListExecutions) -> Result<ExecutionPage> {
     request.check()?;
@@ -28,16 +32,15 @@ pub(crate) async fn list_executions(engine: &Engine, mut request: ListExecutions
     let page = std::mem::take(&mut request.page);
     let scope = format!("executions/{request:?}");
     let after = engine.open_cursor(&page, &scope).await?;
-    let found = if is_of_foreign_flow(engine, &request).await? {
+    let found = if is_about_foreign(engine, &request).await? {
         Found::default()
-    } else if request.id.is_empty() {
-        let range = match request.order {
-            ListOrder::Newest => newest(engine, &request),
-            ListOrder::Next => next_in_lane(engine, &mut request).await?,
-        };
-        in_range(engine, &request, range, after, limit).await?
-    } else {
+    } else if !request.id.is_empty() {
         of_ids(engine, &request).await?
+    } else if running::is_meant_by(&request) {
+        running::list(engine, &request, after, limit).await?
+    } else {
+        let range = narrowest::range(engine, &mut request).await?;
+        in_range(engine, &request, range, after, limit).await?
     };
     Ok(ExecutionPage {
         items: execution_views(engine, &found.executions).await?,
@@ -47,15 +50,28 @@ pub(crate) async fn list_executions(engine: &Engine, mut request: ListExecutions
     })
 }
 
-/// Whether only members of a flow are wanted that is not in the namespace, or not at all. What is looked at would tell that it is.
-async fn is_of_foreign_flow(engine: &Engine, request: &ListExecutions) -> Result<bool> {
-    let (Some(flow_id), Some(namespace)) = (request.flow_id, &request.namespace) else {
+/// Whether only members of a flow, or what one account holds back, is wanted, and that is not in the namespace, or not at all. What is
+/// looked at would tell that it is.
+async fn is_about_foreign(engine: &Engine, request: &ListExecutions) -> Result<bool> {
+    let Some(namespace) = &request.namespace else {
         return Ok(false);
     };
-    let key = RecordKey::Flow(flow_id);
-    let load = Load::records(engine.home_of(flow_id), [key.clone()]);
-    let snapshot = engine.store().load(load).await?;
-    Ok(snapshot.flow(&key).is_none_or(|flow| flow.namespace != *namespace))
+    let owner = match (request.flow_id, &request.cause[..]) {
+        (Some(flow_id), _) => {
+            let key = RecordKey::Flow(flow_id);
+            let load = Load::records(engine.home_of(flow_id), [key.clone()]);
+            let snapshot = engine.store().load(load).await?;
+            snapshot.flow(&key).map(|flow| flow.namespace.clone())
+        }
+        (None, [HeldBackBy::Account(AccountKey::Budget(id))]) => {
+            budgets::find(engine, *id).await?.map(|budget| budget.namespace)
+        }
+        (None, [HeldBackBy::Account(AccountKey::Quota(id))]) => {
+            quotas::find(engine, *id).await?.map(|policy| policy.namespace)
+        }
+        _ => return Ok(false),
+    };
+    Ok(owner.as_ref() != Some(namespace))
 }
 
 /// What was found for one page.
@@ -103,46 +119,6 @@ fn execution(record: Record) -> Option<Execution> {
     }
 }
 
-/// The narrowest lists that have everything a request wants, newest first.
-fn newest(engine: &Engine, request: &ListExecutions) -> Range {
-    let first = request
-        .created_before
-        .map(|before| before.as_millis().saturating_sub(1));
-    let too_old = request.created_from.and_then(|from| from.as_millis().checked_sub(1));
-    let newest = |millis| Order::newest(Timestamp::from_millis(millis));
-    Range {
-        from: first.map(newest),
-        until: too_old.map(newest),
-        ..engine.ranges(lists(request))
-    }
-}
-
-fn lists(request: &ListExecutions) -> Vec<Index> {
-    if let Some(flow_id) = request.flow_id {
-        return vec![Index::Members(flow_id)];
-    }
-    let Some(namespace) = &request.namespace else {
-        return vec![Index::Age(None)];
-    };
-    if let Some(tag) = request.tag.first() {
-        return vec![Index::Tag(namespace.clone(), tag.key.clone(), tag.value.clone())];
-    }
-    let of_states = request.state.iter().map(|state| Index::of_state(namespace, *state));
-    match of_states.collect::<Option<Vec<_>>>() {
-        Some(of_states) if !of_states.is_empty() => of_states,
-        _ => vec![Index::Age(Some(namespace.clone()))],
-    }
-}
-
-/// What is handed out next in a lane: its queues, in their order.
-async fn next_in_lane(engine: &Engine, request: &mut ListExecutions) -> Result<Range> {
-    let namespace = request.namespace.get_or_insert_with(Namespace::default_namespace);
-    engine.check_namespace(namespace)?;
-    let (namespace, lanes) = (&*namespace, &request.lane);
-    let of_lane = |queue: &QueueKey| queue.namespace == *namespace && lanes.contains(&queue.lane);
-    Ok(engine.ranges(engine.queues(of_lane).await?))
-}
-
 /// Those of the ids that are there and match, with one load for each partition.
 async fn of_ids(engine: &Engine, request: &ListExecutions) -> Result<Found> {
     let mut by_partition: BTreeMap<Partition, Vec<RecordKey>> = BTreeMap::new();
@@ -176,6 +152,8 @@ async fn of_ids(engine: &Engine, request: &ListExecutions) -> Result<Found> {
 /// What the caller sees of some executions: those it may not see, or whose retention is over, are left out.
 pub(crate) async fn execution_views(engine: &Engine, executions: &[Execution]) -> Result<Vec<ExecutionView>> {
     let seen: Vec<&Execution> = executions.iter().filter(|execution| engine.sees(execution)).collect();
+    seen.iter()
+        .for_each(|execution| engine.shared.names_seen.note(execution));
     let environment = environment_of_eligible(engine, &seen, Gates::new()).await?;
     Ok(seen
         .into_iter()

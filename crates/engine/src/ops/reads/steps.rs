@@ -29,6 +29,7 @@ pub(crate) async fn read_steps(engine: &Engine, request: On<ExecutionId, ReadSte
         from_seq: command.from_seq.unwrap_or(0),
         limit: page.limit()?,
         output_bytes: command.outputs.then_some(PAGE_BYTES_MAX),
+        forgotten: command.forgotten,
     };
     let steps = read(engine, id, ask).await?;
     Ok(StepPage {
@@ -45,6 +46,7 @@ pub(crate) async fn get_step_output(engine: &Engine, request: On<ExecutionId, Ge
         from_seq: seq,
         limit: 1,
         output_bytes: Some(PAGE_BYTES_MAX),
+        forgotten: false,
     };
     let steps = read(engine, id, ask).await?.items;
     let output = steps

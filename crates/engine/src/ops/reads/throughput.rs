@@ -34,7 +34,7 @@ impl Throughput {
     }
 
     /// How many a second, over the last minute.
-    pub(super) fn per_second(&self, namespace: &Namespace, lane: &LaneId, now: Duration) -> f64 {
+    pub(crate) fn per_second(&self, namespace: &Namespace, lane: &LaneId, now: Duration) -> f64 {
         let lanes = self.lanes();
         let ends = lanes.get(&(namespace.clone(), lane.clone()));
         let ended = ends.map_or(0, |ends| ends.in_window(now));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff_core::command::submit::LaneState;
 use ff_core::record::{Execution, Suspension};
 use ff_core::state::{BlockingReason, blocking_detail, state_vector};
-use ff_core::view::{ExecutionView, GrantView, StateView, SuspensionView};
+use ff_core::view::{ExecutionView, GrantView, StateView, StepTotals, SuspensionView};
 
 use super::environment::Environment;
 
@@ -38,6 +38,7 @@ pub(super) fn execution_view(execution: &Execution, environment: &Environment) -
         progress: execution.progress.clone(),
         usage: execution.usage.clone(),
         doing: lease.map(|lease| lease.doing.clone()).unwrap_or_default(),
+        steps: StepTotals::of(&execution.steps),
         tags: Arc::clone(&execution.tags),
         worker: lease.map(|lease| lease.worker.clone()),
         worker_instance: lease.map(|lease| lease.instance.clone()),

@@ -1,10 +1,12 @@
 //! deliver_signal, approve, reject: a signal arrives at a waitpoint.
 
 use ff_backend::load::{Load, Snapshot};
-use ff_core::command::signal::{Decide, Delivered, SendSignal};
+use ff_core::command::signal::{Decide, Delivered, SendSignal, Verdict};
+use ff_core::error::Code;
 use ff_core::fabric::{On, Result};
 use ff_core::id::{ExecutionId, SignalId, WaitpointId};
-use ff_core::machine::approval::Verdict;
+use ff_core::limits::PAGE_MAX;
+use ff_core::machine::index::Index;
 use ff_core::machine::signal::{Target, authenticate};
 use ff_core::machine::{Context, Decided, approval, signal, waitpoint};
 use ff_core::name::IdempotencyKey;
@@ -130,10 +132,39 @@ async fn decide(engine: &Engine, verdict: Verdict, decision: On<ExecutionId, Dec
     let key = command.idempotency_key.as_ref();
     let address = Address::fresh(engine, id, command.waitpoint_id, key).await?;
     let snapshot = engine.store().load(address.load()).await?;
-    commit_signal(engine, snapshot, &address, |target, context| {
-        approval::decide(target, verdict, &command, context)
-    })
-    .await
+    let rule = |target: Target<'_>, context: &Context| approval::decide(target, verdict, &command, context);
+    match commit_signal(engine, snapshot, &address, rule).await {
+        Ok(Delivered::Duplicate { existing_signal_id, .. }) => same_decision(engine, id, existing_signal_id).await,
+        Err(late) if matches!(late.code, Code::WaitpointClosed | Code::TargetNotSignalable) => {
+            let decided = decided_before(engine, id, command.waitpoint_id).await?;
+            decided.ok_or(late)
+        }
+        delivered => delivered,
+    }
+}
+
+/// What a decision was that is made again.
+async fn same_decision(engine: &Engine, id: ExecutionId, first: SignalId) -> Result<Delivered> {
+    let key = RecordKey::Signal(id, first);
+    let snapshot = engine
+        .store()
+        .load(Load::records(id.partition(), [key.clone()]))
+        .await?;
+    // It may be gone with its execution by now.
+    let found = snapshot.signal(&key).map(approval::same_decision);
+    Ok(found.unwrap_or_else(|| Delivered::before(first)))
+}
+
+/// What was decided at a waitpoint whose wait is over, if a person ended it.
+async fn decided_before(engine: &Engine, id: ExecutionId, waitpoint: WaitpointId) -> Result<Option<Delivered>> {
+    let signals = engine.range(Index::Signals(id));
+    let is_there = |record: &Record| matches!(record, Record::Signal(signal) if signal.waitpoint_id == Some(waitpoint));
+    let found = engine.matching(signals, None, PAGE_MAX, is_there).await?;
+    let signals = found.rows.iter().filter_map(|(record, _)| match record {
+        Record::Signal(signal) => Some(&**signal),
+        _ => None,
+    });
+    Ok(approval::decided_before(signals, waitpoint))
 }
 
 /// Refuses whoever cannot show the token of the waitpoint, before anything about it or its execution shows: an

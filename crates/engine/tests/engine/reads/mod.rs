@@ -5,6 +5,7 @@ mod events;
 mod explain;
 mod lanes;
 mod lists;
+mod overview;
 mod problems;
 mod signals;
 mod stage;

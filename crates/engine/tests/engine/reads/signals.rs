@@ -43,11 +43,11 @@ impl Stage {
         let (mut found, mut cursor) = (Vec::new(), None);
         loop {
             let request = ListApprovals {
-                namespace: None,
                 page: PageRequest {
                     cursor,
                     limit: Some(limit),
                 },
+                ..ListApprovals::default()
             };
             let page = self.engine.approvals(request).await.unwrap();
             assert!(page.items.len() <= limit);
@@ -103,20 +103,10 @@ async fn a_signal_resumes_what_waits_for_it_and_its_repetition_is_recognised() {
         .deliver_signal(sent(id, &token, signal.clone()))
         .await
         .unwrap();
-    assert_eq!(
-        again,
-        Delivered::Duplicate {
-            existing_signal_id: signal_id
-        }
-    );
+    assert_eq!(again, Delivered::before(signal_id));
     signal.signal_id = None;
     let same_key = stage.engine.deliver_signal(sent(id, &token, signal)).await.unwrap();
-    assert_eq!(
-        same_key,
-        Delivered::Duplicate {
-            existing_signal_id: signal_id
-        }
-    );
+    assert_eq!(same_key, Delivered::before(signal_id));
     let late = stage
         .engine
         .deliver_signal(sent(id, &token, stage.signal(waitpoint, "go")))

@@ -123,6 +123,10 @@ fn queries(name: &str, things: &Things) -> Vec<String> {
             "worker=me".to_owned(),
             "lane=idle".to_owned(),
             "tag=secret:1".to_owned(),
+            format!("cause=budget:{}", text(&things.budget_id)),
+            format!("cause=quota:{}", text(&things.quota_policy_id)),
+            "state=active".to_owned(),
+            "cause=lane".to_owned(),
             format!("limit=1&cursor={}", text(&things.cursor)),
             "namespace=a".to_owned(),
         ],
@@ -139,9 +143,31 @@ fn queries(name: &str, things: &Things) -> Vec<String> {
             format!("execution_uuid={NEW}"),
         ],
         "deregister_worker" => vec![format!("incarnation={INCARNATION}")],
-        "list_flows" | "list_budgets" | "list_quota_policies" | "list_workers" | "list_lanes" | "approvals" => {
+        "find" => {
+            let tail = &execution[execution.len() - 8..];
+            let ids = [
+                &things.held,
+                &things.flow_id,
+                &things.budget_id,
+                &things.quota_policy_id,
+            ]
+            .map(text);
+            let asked = ids.into_iter().chain([tail, "idle", "secret", "me"]);
+            asked.map(|q| format!("q={}", q.replace(['{', '}'], ""))).collect()
+        }
+        "names" => vec!["of=lane".to_owned(), "of=kind".to_owned(), "of=category".to_owned()],
+        "list_flows"
+        | "list_budgets"
+        | "list_quota_policies"
+        | "list_workers"
+        | "list_lanes"
+        | "approvals"
+        | "list_views"
+        | "delete_view"
+        | "get_lane" => {
             vec![String::new(), "namespace=a".to_owned()]
         }
+        "list_graph_members" => vec!["class=0".to_owned()],
         _ => vec![String::new()],
     };
     let marked = |query: String| if query.is_empty() { query } else { format!("?{query}") };
@@ -239,7 +265,12 @@ fn bodies(name: &str, things: &Things) -> Vec<Value> {
         "update_quota_policy" => vec![json!({ "max_concurrent": 7 })],
         "register_worker" => vec![json!({ "worker_id": "me", "incarnation": INCARNATION, "lanes": ["work"] })],
         "heartbeat" => vec![json!({ "incarnation": INCARNATION })],
+        "put_view" => vec![
+            json!({ "title": "t", "query": "" }),
+            json!({ "title": "t", "query": "", "namespace": "a" }),
+        ],
         "drain_worker" => vec![json!({ "reason": "why" })],
+        "sign_in" => vec![json!({ "key": "nobodys" })],
         "replay_execution" | "revoke_lease" | "hold" | "unhold" | "resume_execution" | "approve" | "reject"
         | "open_flow" | "reset_budget" => vec![json!({})],
         other => panic!("nobody said what {other} takes"),

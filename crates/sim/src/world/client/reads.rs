@@ -1,10 +1,15 @@
 //! Looking at executions, lanes, workers and events.
 
+use ff_core::command::lane::{GetLane, ListNamespaces};
 use ff_core::command::page::{ListOf, PageRequest};
+use ff_core::command::view::{DeleteView, ListViews, PutView};
 use ff_core::fabric::On;
 use ff_core::state::PublicState;
 use ff_core::time::Duration;
-use ff_core::view::{EventFilter, GetResult, ListExecutions, ListProblems, ReadEvents, WaitForEnd, WantedTag};
+use ff_core::view::{
+    EventFilter, Find, GetResult, ListExecutions, ListNames, ListProblems, NamesOf, ReadEvents, ReadOverview,
+    ReadSeries, WaitForEnd, WantedTag,
+};
 
 use crate::world::actor::{Actor, call};
 use crate::world::names;
@@ -42,15 +47,86 @@ impl Actor {
         let page = self.page();
         match self.luck.below(4) {
             0 => {
+                let lane_id = names::some_lane(&self.luck);
+                let lane = GetLane {
+                    namespace: namespace.clone(),
+                    lane_id,
+                };
+                call!(self, get_lane, lane).await;
                 call!(self, list_lanes, ListOf { namespace, page }).await;
                 call!(self, list_problems, ListProblems::default()).await;
             }
-            1 => drop(call!(self, list_workers, ListOf { namespace, page }).await),
+            1 => {
+                self.glance().await;
+                call!(self, list_workers, ListOf { namespace, page }).await;
+                self.look_for().await;
+                self.keep_views().await;
+            }
             2 => self.read_events().await,
             _ => self.list_executions().await,
         }
         if self.luck.flip() {
             self.read_limits().await;
+        }
+    }
+
+    /// How a namespace fares, which ones there are, and what happened in one.
+    async fn glance(&self) {
+        let overview = ReadOverview {
+            namespace: names::some_namespace(&self.luck),
+            after: None,
+            wait: Duration::ZERO,
+        };
+        call!(self, overview, overview).await;
+        call!(self, list_namespaces, ListNamespaces::default()).await;
+        let series = ReadSeries {
+            namespace: names::some_namespace(&self.luck),
+            of: Vec::new(),
+            from: None,
+            step: Duration::from_secs(60),
+        };
+        call!(self, series, series).await;
+    }
+
+    async fn look_for(&self) {
+        let namespace = names::some_namespace(&self.luck);
+        let known = self.board.execution(&self.luck);
+        let q = match (known, self.luck.below(4)) {
+            (Some(id), 0) => id.to_string(),
+            (Some(id), 1) => id.uuid().to_string()[..13].to_owned(),
+            (Some(id), 2) => id.uuid().simple().to_string()[24..].to_owned(),
+            _ => "l".to_owned(),
+        };
+        let find = Find {
+            namespace: namespace.clone(),
+            q,
+        };
+        call!(self, find, find).await;
+        let names = ListNames {
+            namespace,
+            of: self.luck.choose([NamesOf::Kind, NamesOf::Lane, NamesOf::Category]),
+            prefix: String::new(),
+        };
+        call!(self, names, names).await;
+    }
+
+    async fn keep_views(&self) {
+        let namespace = names::some_namespace(&self.luck);
+        let name = names::view(self.luck.choose(["mine", "broken", "slow"]));
+        let put = PutView {
+            namespace: namespace.clone(),
+            name: name.clone(),
+            title: "What there is".to_owned(),
+            query: "state=failed".to_owned(),
+            shared: self.luck.flip(),
+        };
+        call!(self, put_view, put).await;
+        let list = ListViews {
+            namespace: namespace.clone(),
+        };
+        call!(self, list_views, list).await;
+        if self.luck.flip() {
+            call!(self, delete_view, DeleteView { namespace, name }).await;
         }
     }
 

@@ -47,7 +47,7 @@ impl Actor {
     pub(super) async fn decide(&self) {
         let request = ListApprovals {
             namespace: self.luck.flip().then(|| names::some_namespace(&self.luck)),
-            page: PageRequest::default(),
+            ..ListApprovals::default()
         };
         let approvals = call!(self, approvals, request)
             .await

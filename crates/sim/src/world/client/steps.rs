@@ -16,6 +16,7 @@ impl Actor {
             from_seq: self.luck.one_in(3).then(|| self.luck.below(6)),
             limit: self.luck.choose([None, None, Some(1), Some(2), Some(0)]),
             outputs: self.luck.flip(),
+            forgotten: false,
         };
         for _ in 0..2 {
             let looking = self.stage.watch.looks_at_steps(id);
