@@ -2,7 +2,7 @@
 
 use ff_backend::due::DueKey;
 use ff_backend::load::Snapshot;
-use ff_backend::transaction::{Committed, Put, Transaction, Version};
+use ff_backend::transaction::{Committed, Transaction, Version};
 use ff_core::command::stream::AttemptRef;
 use ff_core::machine::placement::{Placement, due_at, placement};
 use ff_core::record::{CounterKey, Execution, Gate, Record, RecordKey};
@@ -14,6 +14,7 @@ use crate::lease_cache::VersionedExecution;
 pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot: &Snapshot, committed: &Committed) {
     engine.shared.metrics.committed(transaction);
     engine.shared.minutes.committed(transaction, snapshot, committed.now);
+    engine.shared.flows.note(transaction, committed);
     let partition = transaction.partition;
     for put in &transaction.puts {
         if let Record::Execution(execution) = &put.record {
@@ -21,7 +22,7 @@ pub(crate) fn after_commit(engine: &Engine, transaction: &Transaction, snapshot:
             let before = snapshot.execution(&RecordKey::Execution(execution.id));
             engine.shared.stops.note(before, execution);
             wake_claims(engine, execution);
-            remember(engine, execution, version_of(put, transaction), snapshot);
+            remember(engine, execution, put.version(transaction.tag), snapshot);
         }
         if due_at(&put.record).is_some_and(|at| at.has_come(committed.now)) {
             engine.shared.due_soon.add(partition, DueKey::Record(put.record.key()));
@@ -80,13 +81,6 @@ fn remember(engine: &Engine, execution: &Execution, version: Version, snapshot: 
             version,
             gate: gate.flatten(),
         }),
-    }
-}
-
-fn version_of(put: &Put, transaction: &Transaction) -> Version {
-    match put.expected {
-        Some(version) => version.next(transaction.tag),
-        None => Version::first(transaction.tag),
     }
 }
 

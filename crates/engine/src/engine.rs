@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::directory::Directory;
 use crate::due_soon::DueSoon;
 use crate::ends::Ends;
+use crate::flow_cache::FlowCache;
 use crate::host::Host;
 use crate::lease_cache::LeaseCache;
 use crate::lifecycle::Lifecycle;
@@ -59,6 +60,7 @@ pub(crate) struct Shared {
     pub(crate) ids: mint::Ordered,
     pub(crate) record_locks: RecordLocks,
     pub(crate) leases: LeaseCache,
+    pub(crate) flows: FlowCache,
     pub(crate) due_soon: DueSoon,
     pub(crate) directory: Directory,
     /// Woken when a stream grew or ended.
@@ -306,6 +308,7 @@ impl Engine {
                 ids: mint::Ordered::default(),
                 record_locks: RecordLocks::default(),
                 leases: LeaseCache::default(),
+                flows: FlowCache::default(),
                 due_soon: DueSoon::default(),
                 directory: Directory::default(),
                 streams: Waiters::default(),

@@ -13,7 +13,7 @@
 //! | `pump/` | what time does, a file per duty |
 //! | `transact`, `locked`, `after_commit` | the loop under every operation, its reads, and what follows a commit |
 //! | `store/` | the backend with batches and a clock |
-//! | `lease_cache`, `record_locks`, `due_soon` | leases this process has seen, one operation at a time per record, what to look at soon |
+//! | `lease_cache`, `flow_cache`, `record_locks`, `due_soon` | leases this process has seen, flows it has created, one operation at a time per record, what to look at soon |
 //! | `directory/` | small shared state: lanes, keys, workers |
 //! | `snapshots` | decisions that take more than one read |
 //! | `waiters`, `ends`, `paging` | waiting for one thing, and for its end; cursors as callers carry them |
@@ -32,6 +32,7 @@ mod ends;
 mod engine;
 mod fabric;
 mod fault;
+mod flow_cache;
 mod holder;
 mod host;
 mod journal;

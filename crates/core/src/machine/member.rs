@@ -98,6 +98,7 @@ fn depend(
     let counts = Counts::default().after(member.id, draft);
     let verdict = verdict(dependencies.policy, &counts);
     dependencies.fixed = true;
+    dependencies.takes_results |= takes_results(membership);
     dependencies.waiting = verdict != Verdict::Satisfied || member.unopened;
     dependencies.unsatisfied = counts.unsatisfied();
     let decided = verdict == Verdict::Satisfied && !member.unopened;
@@ -123,6 +124,7 @@ pub(crate) fn depend_further(
     let waits = change.after.runnable().is_some();
     let dependencies = change.after.dependencies.get_or_insert_with(no_edges);
     dependencies.fixed = true;
+    dependencies.takes_results |= takes_results(membership);
     dependencies.waiting |= waits;
     draw(draft, member.id, dependencies.policy, membership, context)?;
     dependencies.unsatisfied += Counts::default().after(member.id, draft).unsatisfied();
@@ -146,6 +148,10 @@ fn draw(
         draft.create(edge);
     }
     Ok(())
+}
+
+fn takes_results(membership: Membership<'_>) -> bool {
+    membership.depends_on.iter().any(|on| on.data_passing_ref.is_some())
 }
 
 fn check_distinct(id: ExecutionId, depends_on: &[DependsOn]) -> Result<(), Rejection> {

@@ -241,6 +241,10 @@ pub struct Dependencies {
     pub waiting: bool,
     /// How many edges were still unsatisfied at the last evaluation; for a person, the counters decide.
     pub unsatisfied: u64,
+    /// An applied edge hands its upstream's result over under a name. Whoever starts the execution need not look at its edges
+    /// otherwise.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub takes_results: bool,
 }
 
 /// Counts the policy compares with its limits.

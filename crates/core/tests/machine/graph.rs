@@ -11,13 +11,14 @@ use ff_core::machine::decided::Write;
 use ff_core::machine::graph::{self, Chunk, ChunkLoaded, ClosingSearch, Found, GraphPart, Plan};
 use ff_core::machine::{Decided, flow};
 use ff_core::partition::Partition;
-use ff_core::record::{DependencyKind, Edge, EdgeGroupPolicy, Execution, OnSatisfied};
+use ff_core::record::{DependencyKind, Edge, EdgeGroupPolicy, Execution, Happening, OnSatisfied};
 use ff_core::state::PublicState;
+use ff_core::time::Timestamp;
 use proptest::prelude::*;
 use uuid::Uuid;
 
 use crate::flows::store::{FLOW, Store};
-use crate::flows::{End, submission};
+use crate::flows::{End, create_flow, submission};
 
 const PARTITION: Partition = Partition::flow(3);
 
@@ -113,6 +114,29 @@ fn open(store: &mut Store) {
     let decided = store.about_flow(flow::open).unwrap();
     store.land(decided);
     store.pump();
+}
+
+#[test]
+fn a_graph_that_fits_into_one_transaction_is_created_open() {
+    let mut store = Store::default();
+    store.now = Timestamp::from_millis(1_000_000);
+    let chain = part(vec![member("a"), member("b")], vec![edge("a", "b")]);
+    let plan = graph::plan(&chain, PARTITION).unwrap();
+    let definition = create_flow(Assembly::Assembling);
+    let draft = graph::draft_opened(&plan.chunks[0], &chain, &definition, &[], &store.context()).unwrap();
+    assert!(draft.guards.is_empty() && draft.nudges.is_empty(), "{draft:?}");
+    let lines: Vec<_> = draft.history.iter().map(|line| line.what).collect();
+    assert_eq!(
+        lines[..3],
+        [Happening::FlowCreated, Happening::EdgeStaged, Happening::FlowOpened]
+    );
+    store.land(Decided { outcome: (), draft });
+    assert!(store.is_queued(id("a")) && !store.is_queued(id("b")));
+    store.run(id("a"), End::Well);
+    store.run(id("b"), End::Well);
+    assert_eq!(store.state(id("b")), PublicState::Completed);
+    store.pump();
+    assert!(store.flow().unwrap().ended_at.is_some());
 }
 
 #[test]

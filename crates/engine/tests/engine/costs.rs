@@ -149,6 +149,38 @@ async fn ten_thousand_children_and_ten_thousand_parents_cost_what_each_of_a_thou
     );
 }
 
+#[tokio::test]
+async fn a_node_of_a_chain_costs_its_claim_and_its_end() {
+    const NODES: usize = 30;
+    let world = World::new();
+    // The lane is known, and the time.
+    world.engine().create_execution(submission()).await.unwrap();
+    assert_eq!(world.work_off().await, 1);
+    let names: Vec<String> = (0..NODES).map(|number| number.to_string()).collect();
+    let chain = FlowGraph {
+        flow: flow(),
+        members: names.iter().cloned().map(member).collect(),
+        edges: names
+            .windows(2)
+            .map(|pair| edge(pair[0].clone(), pair[1].clone()))
+            .collect(),
+        open: true,
+    };
+    let before = world.counted.calls();
+    world.engine().create_flow_graph(chain).await.unwrap();
+    for _ in 0..NODES {
+        let tasks = world.engine().claim(claim(1, 250)).await.unwrap();
+        assert_eq!(tasks.len(), 1);
+        complete_all(world.engine(), &tasks).await;
+    }
+    let per_node = (world.counted.calls() - before) as f64 / NODES as f64;
+    println!("{per_node:.2} calls per node of a chain");
+    assert!(per_node < 2.1, "{per_node:.2} calls per node");
+    world.harness.settle().await;
+    let view = world.engine().get_flow(flow().flow_id.unwrap()).await.unwrap();
+    assert_eq!(view.counts.of(PublicState::Completed), NODES as u64);
+}
+
 /// The calls of reading the graph of a diamond of `n`, for the first time and again, and of naming the members of a class.
 async fn graph_read(n: usize) -> ([u64; 3], FlowGraphView) {
     let world = World::new();

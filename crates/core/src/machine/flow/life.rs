@@ -95,6 +95,21 @@ pub(crate) fn create_own(id: FlowId, command: &CreateFlow, context: &Context) ->
     }
 }
 
+/// A flow that is let go in the moment it is created, with the lines of its history that say so.
+pub(crate) fn create_opened(
+    id: FlowId,
+    command: &CreateFlow,
+    context: &Context,
+) -> Result<(Flow, [HistoryLine; 2]), Rejection> {
+    check_tags(&command.tags)?;
+    check_not_ours("flow_kind", command.flow_kind.as_str())?;
+    let mut flow = new_flow(command, id, content_digest(command), context.now);
+    let created = flow_line(&flow, context, Happening::FlowCreated, None);
+    flow.opened_at = Some(context.now);
+    let opened = flow_line(&flow, context, Happening::FlowOpened, None);
+    Ok((flow, [created, opened]))
+}
+
 fn content_digest(command: &CreateFlow) -> String {
     let said = serde_json::json!({
         "namespace": command.namespace,

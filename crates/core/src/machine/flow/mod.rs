@@ -22,4 +22,4 @@ pub use members::{
 };
 pub use time::{advance, due_at};
 
-pub(crate) use life::{create_own, flow_line, take_flow};
+pub(crate) use life::{create_opened, create_own, flow_line, take_flow};

@@ -5,6 +5,8 @@
 //! the rest in the transactions that follow, before any member that depends on it exists. Nothing runs meanwhile: the flow is
 //! assembling.
 //!
+//! A graph that is sent whole, to be opened, and fits into one transaction is created open in that one.
+//!
 //! A part may be sent again, because the first call was interrupted or because there is more in it now. What is there is
 //! compared with what the part says and not written again; what is missing is written. An edge into a member that is there
 //! may close a cycle, so it is searched for.
@@ -17,4 +19,4 @@ mod write;
 pub use closing::ClosingSearch;
 pub use compare::Found;
 pub use plan::{Chunk, GraphPart, Plan, member_id, plan};
-pub use write::{ChunkLoaded, check_assembling, draft};
+pub use write::{ChunkLoaded, check_assembling, draft, draft_opened};

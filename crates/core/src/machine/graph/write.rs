@@ -1,14 +1,15 @@
 //! The transactions that write a part of a graph.
 
 use super::plan::{Chunk, GraphPart, Item};
+use crate::command::flow::CreateFlow;
 use crate::command::submit::CreateExecution;
 use crate::error::{Code, Rejection};
 use crate::machine::context::Context;
 use crate::machine::decided::Draft;
-use crate::machine::flow::Loaded;
+use crate::machine::flow::{Counts, Loaded, create_opened, take_flow};
 use crate::machine::member::{self, Membership};
 use crate::machine::submit::{self, Known};
-use crate::record::{Execution, GateState};
+use crate::record::{Execution, Gate, GateState, Happening, RecordKey};
 
 /// What was loaded for a chunk.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +35,60 @@ pub fn check_assembling(loaded: Loaded<'_>) -> Result<(), Rejection> {
     Ok(())
 }
 
+/// The transaction of a graph that fits into one, of a flow that is not there yet: nobody sees it before it is whole, so its
+/// members need not be held back and let go afterwards.
+pub fn draft_opened(
+    chunk: &Chunk,
+    part: &GraphPart,
+    definition: &CreateFlow,
+    known: &[Known<'_>],
+    context: &Context,
+) -> Result<Draft, Rejection> {
+    let gate = GateState::Open;
+    let (flow, [created, opened]) = create_opened(part.flow_id, definition, context)?;
+    let loaded = ChunkLoaded {
+        flow: Loaded {
+            flow: &flow,
+            gate,
+            counts: &Counts::default(),
+        },
+        executions: &[],
+        known,
+    };
+    let mut draft = members(chunk, part, loaded, context)?;
+    let mut flow = take_flow(&mut draft, &flow);
+    flow.populated = true;
+    // Everything was counted when it was written.
+    draft.nudges.retain(|nudge| nudge.key != RecordKey::Flow(flow.id));
+    draft.guards.retain(|key| *key != RecordKey::Gate(flow.id));
+    // It grew in one step.
+    let grown = draft
+        .history
+        .iter()
+        .rposition(|line| line.what == Happening::EdgeStaged);
+    let grown = grown.map(|position| draft.history.remove(position));
+    draft.history.retain(|line| line.what != Happening::EdgeStaged);
+    let lines = [Some(created), grown, Some(opened)].into_iter().flatten();
+    draft.history.splice(0..0, lines);
+    draft.create(Gate {
+        flow_id: flow.id,
+        state: gate,
+    });
+    draft.create(flow);
+    Ok(draft)
+}
+
 /// The transaction of one chunk, of which nothing is there.
 pub fn draft(chunk: &Chunk, part: &GraphPart, loaded: ChunkLoaded<'_>, context: &Context) -> Result<Draft, Rejection> {
-    let mut draft = Draft::default();
     if chunk.is_empty() {
-        return Ok(draft);
+        return Ok(Draft::default());
     }
     check_assembling(loaded.flow)?;
+    members(chunk, part, loaded, context)
+}
+
+fn members(chunk: &Chunk, part: &GraphPart, loaded: ChunkLoaded<'_>, context: &Context) -> Result<Draft, Rejection> {
+    let mut draft = Draft::default();
     for item in &chunk.items {
         let membership = Membership {
             flow: loaded.flow,

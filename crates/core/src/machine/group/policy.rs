@@ -51,5 +51,6 @@ pub(crate) fn no_edges() -> Dependencies {
         fixed: false,
         waiting: false,
         unsatisfied: 0,
+        takes_results: false,
     }
 }

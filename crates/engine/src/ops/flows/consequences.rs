@@ -44,7 +44,22 @@ async fn end_at_once<O: Send>(
     rule: &(impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync),
 ) -> Result<Option<O>> {
     let locked = engine.lock(RecordKey::Execution(held.id)).await;
-    locked.transact_once(decide_end(engine, held, rule)).await
+    let decision = decide_end(engine, held, rule).await?;
+    let flow = match &decision {
+        Decision::Commit(snapshot, _) => flow_of(snapshot, held.id),
+        _ => return Ok(None),
+    };
+    let outcome = locked.transact_once(async { Ok(decision) }).await?;
+    if outcome.is_none()
+        && let Some(flow) = flow
+    {
+        engine.shared.flows.forget(flow);
+    }
+    Ok(outcome)
+}
+
+fn flow_of(snapshot: &Snapshot, id: ExecutionId) -> Option<FlowId> {
+    snapshot.execution(&RecordKey::Execution(id))?.definition.flow
 }
 
 async fn decide_end<O: Send>(
@@ -68,8 +83,15 @@ async fn decide_end<O: Send>(
     let Some(flow) = execution.definition.flow.filter(|_| ends) else {
         return Ok(Decision::Undecided);
     };
-    let Some(edges) = outbound_edges(engine, flow, id, &mut snapshot).await? else {
-        return Ok(Decision::Undecided);
+    let edges = match engine.shared.flows.around(flow, id, snapshot.now) {
+        Some((around, edges)) => {
+            merge(&mut snapshot, around);
+            edges
+        }
+        None => match outbound_edges(engine, flow, id, &mut snapshot).await? {
+            Some(edges) => edges,
+            None => return Ok(Decision::Undecided),
+        },
     };
     group::resolve_at_once(&mut decided.draft, id, &edges);
     for child in children(engine, &edges, &mut snapshot).await? {
@@ -104,16 +126,16 @@ async fn outbound_edges(
     Ok(Some(edges.into_iter().map(|(edge, _)| edge).collect()))
 }
 
-/// The executions that wait for one of `edges`, kept in `snapshot` with the counters of their groups.
+/// The executions that wait for one of `edges`, kept in `snapshot` with the counters of their groups; read unless they are
+/// there.
 async fn children(engine: &Engine, edges: &[Edge], snapshot: &mut Snapshot) -> Result<Vec<Execution>> {
     let waiting = edges.iter().filter(|edge| edge.is_unresolved());
     let ids: BTreeSet<_> = waiting.map(|edge| edge.downstream).collect();
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
     let keys: Vec<_> = ids.iter().map(|id| RecordKey::Execution(*id)).collect();
-    let load = Load::records(snapshot.partition, keys.clone());
-    let load = load.with_counters(ids.into_iter().flat_map(group_counters));
-    merge(snapshot, engine.store().load(load).await?);
+    if !keys.iter().all(|key| snapshot.records.contains_key(key)) {
+        let load = Load::records(snapshot.partition, keys.clone());
+        let load = load.with_counters(ids.into_iter().flat_map(group_counters));
+        merge(snapshot, engine.store().load(load).await?);
+    }
     Ok(keys.iter().filter_map(|key| snapshot.execution(key).cloned()).collect())
 }

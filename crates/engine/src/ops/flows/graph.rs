@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use ff_backend::load::Load;
 use ff_core::command::flow::{Assembly, CreateFlow, FlowGraph, GraphCreated};
 use ff_core::command::submit::LaneState;
 use ff_core::error::Code;
 use ff_core::fabric::Result;
 use ff_core::machine::graph::{self, Chunk, ChunkLoaded, GraphPart, Plan};
 use ff_core::machine::submit::{self, Known};
-use ff_core::machine::{Decided, flow};
+use ff_core::machine::{Context, Decided, flow};
 use ff_core::name::LaneId;
-use ff_core::record::RecordKey;
+use ff_core::record::{CounterKey, FlowCounter, RecordKey};
 
 use super::create;
 use super::existing_part::ExistingPart;
@@ -36,6 +37,9 @@ pub(crate) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Re
             ..command.flow.definition
         },
     };
+    if command.open && builder.create_opened().await? {
+        return Ok(builder.created());
+    }
     let existing = builder.look().await?;
     let missing = builder.plan.missing(&builder.part, &existing.found())?;
     if !missing.is_empty() {
@@ -44,10 +48,7 @@ pub(crate) async fn create_flow_graph(engine: &Engine, command: FlowGraph) -> Re
     if command.open && !(missing.is_empty() && existing.was_opened()) {
         super::open_flow(engine, flow_id).await?;
     }
-    Ok(GraphCreated {
-        flow_id,
-        execution_ids: builder.plan.ids,
-    })
+    Ok(builder.created())
 }
 
 /// States of the lanes the members of a part go to.
@@ -62,6 +63,37 @@ struct Builder<'e> {
 }
 
 impl Builder<'_> {
+    fn created(self) -> GraphCreated {
+        GraphCreated {
+            flow_id: self.part.flow_id,
+            execution_ids: self.plan.ids,
+        }
+    }
+
+    /// Creates a graph that fits into one transaction, open, if its flow is not there. One try: otherwise, or if somebody was
+    /// in the way, nothing was done, and what is there is looked at.
+    async fn create_opened(&self) -> Result<bool> {
+        let ([chunk], flow_id) = (&self.plan.chunks[..], self.part.flow_id) else {
+            return Ok(false);
+        };
+        let (engine, key) = (self.engine, RecordKey::Flow(flow_id));
+        let locked = engine.lock(key.clone()).await;
+        // With a counter it is known in which generation all of them are zero.
+        let counter = CounterKey::Flow(flow_id, FlowCounter::Members);
+        let load = Load::records(engine.home_of(flow_id), [key.clone()]).with_counters([counter]);
+        let decide = async {
+            let snapshot = locked.look(load).await?;
+            if snapshot.flow(&key).is_some() {
+                return Ok(Decision::Undecided);
+            }
+            let context = engine.context(snapshot.now);
+            let lanes = self.check_members(std::slice::from_ref(chunk), &context).await?;
+            let draft = graph::draft_opened(chunk, &self.part, &self.definition, &self.known(&lanes), &context)?;
+            Ok(Decision::Commit(snapshot, Decided { outcome: (), draft }))
+        };
+        Ok(locked.transact_once(decide).await?.is_some())
+    }
+
     /// What is there before anything is written.
     async fn look(&self) -> Result<ExistingPart> {
         let flow_id = self.part.flow_id;
@@ -81,7 +113,8 @@ impl Builder<'_> {
         if let Some(read) = existing.flow() {
             graph::check_assembling(read.loaded())?;
         }
-        let lanes = self.check_members(missing, existing).await?;
+        let context = self.engine.context(existing.snapshot.now);
+        let lanes = self.check_members(missing, &context).await?;
         existing.check_acyclic(self.engine, missing).await?;
         create::create_under(self.engine, self.part.flow_id, &self.definition).await?;
         let mut checked = existing.flow().map_or(0, |read| read.flow.graph_revision);
@@ -92,9 +125,8 @@ impl Builder<'_> {
     }
 
     /// Refuses members that could not be submitted, before anything is written.
-    async fn check_members(&self, missing: &[Chunk], existing: &ExistingPart) -> Result<Lanes> {
+    async fn check_members(&self, missing: &[Chunk], context: &Context) -> Result<Lanes> {
         let mut lanes = Lanes::new();
-        let context = self.engine.context(existing.snapshot.now);
         for position in missing.iter().flat_map(Chunk::creates) {
             let member = &self.part.members[position];
             let submission = &member.submission;
@@ -115,7 +147,7 @@ impl Builder<'_> {
                 lane,
                 ..Known::default()
             };
-            submit::create(&submission, self.plan.ids[position], known, &context)?;
+            submit::create(&submission, self.plan.ids[position], known, context)?;
         }
         Ok(lanes)
     }

@@ -1,7 +1,9 @@
 //! The end of a member lands together with what follows from it, where that is little.
 
-use ff_core::command::flow::StageDependencyEdge;
+use ff_core::command::flow::{ReplayExecution, StageDependencyEdge};
+use ff_core::command::operator::CancelExecution;
 use ff_core::fabric::{Fabric, On};
+use ff_core::id::ExecutionId;
 use ff_core::machine::flow::FlowState;
 use ff_core::record::{DependencyKind, EdgeGroupPolicy, OnSatisfied};
 use ff_core::state::PublicState as S;
@@ -86,4 +88,92 @@ async fn an_end_whose_reply_is_lost_ends_once() {
         assert_eq!(world.state(ids["b"]).await, S::Waiting, "{fate:?}");
         world.assert_counted().await;
     }
+}
+
+/// Lets `b` wait for `a`, in another process.
+async fn stage_elsewhere(world: &World, upstream: ExecutionId, downstream: ExecutionId) {
+    let stage = StageDependencyEdge {
+        edge_id: None,
+        upstream,
+        downstream,
+        dependency_kind: DependencyKind::SuccessOnly,
+        data_passing_ref: None,
+        expected_graph_revision: None,
+        apply: true,
+    };
+    let other = world.replica(9);
+    other.stage_dependency_edge(On::new(FLOW, stage)).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_edge_that_another_process_staged_is_resolved() {
+    let sketch = Sketch::default()
+        .member("a", &[])
+        .member("b", &["a"])
+        .member("c", &["a"]);
+    let (world, ids) = World::with(sketch).await;
+    stage_elsewhere(&world, ids["b"], ids["c"]).await;
+    world.complete(ids["a"]).await;
+    assert_eq!(world.state(ids["b"]).await, S::Waiting);
+    assert_eq!(world.state(ids["c"]).await, S::WaitingChildren);
+    world.complete(ids["b"]).await;
+    assert_eq!(world.state(ids["c"]).await, S::Waiting);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn a_child_that_another_process_cancelled_stays_cancelled() {
+    let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
+    let (world, ids) = World::with(sketch).await;
+    let cancelled = On::new(ids["b"], CancelExecution::default());
+    world.replica(9).cancel_execution(cancelled).await.unwrap();
+    world.complete(ids["a"]).await;
+    assert_eq!(world.state(ids["b"]).await, S::Cancelled);
+    assert_eq!(world.flow().await.state, FlowState::Failed);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn the_second_end_of_a_member_that_another_process_replayed_lets_its_child_go() {
+    let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
+    let (world, ids) = World::with(sketch).await;
+    world.fail(ids["a"]).await;
+    assert_eq!(world.state(ids["b"]).await, S::Skipped);
+    let other = world.replica(9);
+    let replay = On::new(ids["a"], ReplayExecution::default());
+    other.replay_execution(replay).await.unwrap();
+    while other.pump_pass().await.unwrap() > 0 {}
+    world.complete(ids["a"]).await;
+    assert_eq!(world.state(ids["b"]).await, S::Waiting);
+    world.complete(ids["b"]).await;
+    assert_eq!(world.flow().await.state, FlowState::Completed);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn a_join_whose_upstreams_end_in_two_processes_is_let_go_once() {
+    let sketch = Sketch::default()
+        .member("a", &[])
+        .member("b", &[])
+        .member("both", &["a", "b"]);
+    let (mut world, ids) = World::with(sketch).await;
+    world.claim().await;
+    let first = std::mem::replace(&mut world.engine, world.replica(9));
+    world.finish(ids["a"]).await;
+    world.engine = first;
+    world.complete(ids["b"]).await;
+    assert_eq!(world.state(ids["both"]).await, S::Waiting);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn a_small_graph_is_there_in_one_transaction() {
+    let world = World::new();
+    let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
+    world.build(sketch.command(true)).await.unwrap();
+    let flow = world.flow().await;
+    assert_eq!((flow.counts.members, flow.graph_revision), (2, 1));
+    assert_eq!(world.claim().await.len(), 1, "before the pump has turned");
+    world.settle().await;
+    world.assert_counted().await;
 }
