@@ -77,6 +77,8 @@ function ofApprovals({ approvals }) {
   };
 }
 
+/** As many as the server names. */
+const MOST = 6;
 const dotted = (parts) => parts.filter(Boolean).flatMap((one, i) => (i > 0 ? [' · ', one] : [one]));
 
 /** One row for each; none: that nothing does, and what goes on. */
@@ -88,6 +90,8 @@ export function attention(said) {
     seen.add(key);
     return [SAYS[one.code](one, said)];
   });
+  // The newest wish for an answer is one, even before it is old.
+  if (said.approvals?.n > 0 && !seen.has('approvals') && rows.length < MOST) rows.push(ofApprovals(said));
   if (rows.length === 0) return h('div.item.need.h-teal', mark('completed'), h('span', b('Nothing needs you.'), ' ', quiet(said)));
   return rows.map(({ hue, sign, says, more, act: [label, address] }) =>
     h(

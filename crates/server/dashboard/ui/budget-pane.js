@@ -15,7 +15,7 @@ import { mark } from './state-mark.js';
 import { ranges, seg } from './tabs.js';
 
 const HOUR_MS = 3_600_000;
-const RANGES = { '6h': ['6 h', 6, 60_000], '24h': ['24 h', 24, 300_000] };
+const RANGES = { '1h': ['1 h', 1, 60_000], '6h': ['6 h', 6, 60_000], '24h': ['24 h', 24, 300_000] };
 const BURN_MS = 600_000;
 
 export const nameOf = (budget) => budget.scope || tail(budget.budget_id);
@@ -65,7 +65,10 @@ function stretchesOf(values, current) {
 
 function picture(budget, name, { from, step_ms: step }, column) {
   const { usage: used, soft, hard } = budget.dimensions[name];
-  const values = column?.value ?? [];
+  const values = [...(column?.value ?? [])];
+  const first = values.findIndex((value) => value !== null);
+  // It began with nothing.
+  if (first > 0 && budget.created_at > from) values[first - 1] = 0;
   const { lines, resets } = stretchesOf(values.some((value) => value !== null) ? values : values.map((_, i) => (i === values.length - 1 ? used : null)), used);
   const ahead = budget.next_reset_at && budget.next_reset_at - now() < (now() - from) / 3 ? budget.next_reset_at - now() : 0;
   const closed = budget.state.closed?.dimension === name;
@@ -123,7 +126,7 @@ export function budgetPane(ctx, first, changed) {
   const top = h('div');
   const chart = areaChart({ label: `Use of ${nameOf(first)}`, height: 220 });
   const heading = h('h2');
-  const { now: range, choice } = ranges(ctx, RANGES, '24h');
+  const { now: range, choice } = ranges(ctx, RANGES, now() - first.created_at < HOUR_MS ? '1h' : '24h');
   const below = h('div.stack.pane-rest');
   const dimensions = h('span');
   const done = after(changed);

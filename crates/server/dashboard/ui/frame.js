@@ -85,7 +85,8 @@ async function signOut() {
 async function who() {
   const { version } = await get('').catch(() => ({ version: '' }));
   const { key_name: name, role, via } = me.get();
-  fill($('#who'), `${version ? `${version} · ` : ''}signed in as `, h('b', name ?? 'anybody'), ` · ${role}`);
+  const whom = name ? ['signed in as ', h('b', name), ` · ${role}`] : ['no keys: everybody here is ', h('b', role)];
+  fill($('#who'), version && `${version} · `, whom);
   menu($('#who'), () => [
     { label: isDark() ? 'Light' : 'Dark', checked: false, run: () => want(isDark() ? 'light' : 'dark', true) },
     ...(me.get().namespace ? [] : [{ label: `Namespace ${namespace()}…`, checked: false, run: () => $('#ns').click() }]),

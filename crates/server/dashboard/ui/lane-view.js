@@ -105,8 +105,8 @@ export function laneView(ctx, root, name) {
   };
   const curves = () => part(problem, series, ({ from, step_ms: step, series: [one] }) => {
     const common = { from, step, to: from + step * Math.max(1, one.waiting.length - 1) };
-    depth.draw({ ...common, lines: [{ label: 'waiting', hue: 'amber', values: one.waiting }, { label: 'running', hue: 'blue', values: one.running }], bars: { label: 'failed', hue: 'red', values: one.failed } });
-    oldest.draw({ ...common, format: duration, axis: (ms) => (ms < 120_000 ? `${compact(ms / 1_000)} s` : `${compact(ms / 60_000)} m`), lines: [{ label: 'oldest', hue: 'amber', values: one.oldest_ms }] });
+    depth.draw({ ...common, least: 2, lines: [{ label: 'waiting', hue: 'amber', values: one.waiting }, { label: 'running', hue: 'blue', values: one.running }], bars: { label: 'failed', hue: 'red', values: one.failed } });
+    oldest.draw({ ...common, format: duration, least: 2_000, axis: (ms) => (ms < 120_000 ? `${compact(ms / 1_000)} s` : `${compact(ms / 60_000)} m`), lines: [{ label: 'oldest', hue: 'amber', values: one.oldest_ms }] });
     return null;
   }, 0);
 
