@@ -2,7 +2,8 @@
 // time are for "full", with a program that was built to be fast.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { submit, worker } from './worker.mjs';
+import { makeFlow } from './large-flow.mjs';
+import { done, submit, worker } from './worker.mjs';
 import { FULL, close, serve, until, visit } from './world.mjs';
 
 const FEW = 1_000;
@@ -37,12 +38,6 @@ async function started() {
   servers.push(server);
   return server;
 }
-
-const done = async (server, method, path, body) => {
-  const { status, body: told } = await server.api(method, path, body);
-  assert(status < 300, `${path}: ${status} ${JSON.stringify(told)}`);
-  return told;
-};
 
 /** So many executions of a few kinds and lanes: most are completed, some failed, and the newest wait. */
 async function fill(server, n) {
@@ -162,13 +157,8 @@ test(`a run of ${STEPS.toLocaleString('en')} steps and a graph of ${MEMBERS.toLo
   }
   const members = Array.from({ length: MEMBERS }, (_, i) => ({ key: `m${i}`, execution_kind: `kind.${(i * 7) % 11}`, lane_id: 'graph' }));
   const edges = members.slice(50).map((_, i) => ({ upstream: `m${i}`, downstream: `m${i + 50}` }));
-  let flow_id;
-  for (let at = 0; at < MEMBERS; at += BATCH) {
-    const part = members.slice(at, at + BATCH);
-    const keys = new Set(part.map(({ key }) => key));
-    ({ flow_id } = await done(server, 'POST', '/flows/graph', { flow_id, flow_kind: 'large', members: part, edges: edges.filter(({ downstream }) => keys.has(downstream)), open: at + BATCH >= MEMBERS }));
-  }
-  for (const [place, ready] of [[`/executions/${encodeURIComponent(run)}`, '.tl-step'], [`/flows/${flow_id}`, '.graph path[class*=box][d^=M]']]) {
+  const { id: flow } = await makeFlow(server, { flow_kind: 'large', members, edges });
+  for (const [place, ready] of [[`/executions/${encodeURIComponent(run)}`, '.tl-step'], [`/flows/${flow}`, '.graph path[class*=box][d^=M]']]) {
     const page = await visit(server.url + place);
     await page.locator(ready).first().waitFor();
     await page.waitForLoadState('networkidle').catch(() => {});

@@ -88,7 +88,7 @@ export function stepRow(about, row) {
     name.title = row.key;
     marks(axis, barMarks(row, about));
     axis.setAttribute('aria-label', heard(row, about.unit));
-    text(took, row.kind === 'spawn' ? '' : row.state === 'started' && row.took === 0 ? '…' : duration(row.took));
+    text(took, row.kind === 'spawn' ? '' : row.state === 'started' && row.took === 0 ? '…' : row.state === 'lost' ? '–' : duration(row.took));
     took.classList.toggle('h-violet', row.kind === 'wait');
     const spent = row.usage[about.unit] ?? 0;
     meter.style.width = spent ? `${Math.max(4, (100 * spent) / about.dearest)}%` : '0';

@@ -104,7 +104,7 @@ function picture(data, { width, left, floor, rule, x, y, end }) {
     s(`path.level${dashed ? '.dashed' : ''}`, { d: `M${left} ${y(value)}H${width}` }), s('text.strong', { x: left + 6, y: y(value) - 6 }, label)));
   const marks = data.marks.map(({ at, label, hue, solid }) => {
     const ahead = x(at) > width - 70;
-    return s(`g.h-${hue}`, s(`path.moment${solid ? '.solid' : ''}`, { d: `M${x(at)} 0V${floor}` }),
+    return s(`g.h-${hue}`, s(`path.moment${solid ? '.solid' : ''}`, { d: `M${x(at)} ${solid ? HEAD : 0}V${floor}` }),
       s('text', { x: x(at) + (ahead ? -5 : 5), y: solid ? floor - 8 : 9, 'text-anchor': ahead ? 'end' : null }, label));
   });
   const ticks = moments(data.from, data.to, Math.max(2, Math.floor((width - left) / 90))).map((at) => {

@@ -7,6 +7,7 @@ import { at, clock, hour, left, now } from '../core/time.js';
 import { actButton } from './act.js';
 import { after } from './again.js';
 import { areaChart } from './area-chart.js';
+import { linesOf } from './budget-line.js';
 import { copy, part } from './empty.js';
 import { icon } from './icons.js';
 import { limitsButton } from './limits-sheet.js';
@@ -48,28 +49,11 @@ function says(budget) {
 
 const banner = (hue, state, lead, then, more) => h(`div.banner.h-${hue}`, mark(state), h('div', h('p', h('b', lead), ' ', then), more && h('p.ink2', more)));
 
-/** The last values seen, carried on; a line for each stretch between resets. */
-function stretchesOf(values, current) {
-  const lines = [];
-  const resets = [];
-  let before = null;
-  values.forEach((seen, i) => {
-    const value = i === values.length - 1 ? current : seen ?? before;
-    if (before !== null && value < before) resets.push(i);
-    if (!lines.length || resets.at(-1) === i) lines.push(Array(values.length).fill(null));
-    lines.at(-1)[i] = value;
-    before = value;
-  });
-  return { lines, resets };
-}
-
 function picture(budget, name, { from, step_ms: step }, column) {
   const { usage: used, soft, hard } = budget.dimensions[name];
-  const values = [...(column?.value ?? [])];
-  const first = values.findIndex((value) => value !== null);
-  // It began with nothing.
-  if (first > 0 && budget.created_at > from) values[first - 1] = 0;
-  const { lines, resets } = stretchesOf(values.some((value) => value !== null) ? values : values.map((_, i) => (i === values.length - 1 ? used : null)), used);
+  const { lines, resets } = linesOf({
+    used: column?.used ?? [], from, step, now: now(), current: used, created: budget.created_at, period: budget.reset_interval_ms, next: budget.next_reset_at,
+  });
   const ahead = budget.next_reset_at && budget.next_reset_at - now() < (now() - from) / 3 ? budget.next_reset_at - now() : 0;
   const closed = budget.state.closed?.dimension === name;
   return {
@@ -79,7 +63,7 @@ function picture(budget, name, { from, step_ms: step }, column) {
     lines: lines.map((values, i) => ({ label: i === lines.length - 1 ? name : `${name} before`, hue: 'blue', values, faint: i < lines.length - 1 })),
     levels: [hard !== undefined && { value: hard, label: `hard ${amount(name, hard)}`, hue: 'red' }, soft !== undefined && { value: soft, label: `soft ${amount(name, soft)}`, hue: 'amber', dashed: true }].filter(Boolean),
     spans: closed && budget.closed_since ? [{ from: Math.max(from, budget.closed_since), to: now(), label: 'closed', hue: 'red' }] : [],
-    marks: [...resets.map((i) => ({ at: from + i * step, label: `reset ${hour(from + i * step)}`, hue: 'grey' })), { at: now(), label: 'now', hue: 'grey', solid: true },
+    marks: [...resets.map((moment) => ({ at: moment, label: `reset ${hour(moment)}`, hue: 'grey' })), { at: now(), label: 'now', hue: 'grey', solid: true },
       ...(ahead ? [{ at: budget.next_reset_at, label: `${closed ? 'opens' : 'resets'} ${hour(budget.next_reset_at)}`, hue: 'teal' }] : [])],
   };
 }
