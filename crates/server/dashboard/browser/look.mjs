@@ -50,7 +50,7 @@ function begin() {
   const els = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]');
   const can = (el) => !el.disabled && el.checkVisibility({ visibilityProperty: true }) && !el.closest('dialog, [popover]');
   // Where arrows or a key of its own lead, or which is one of several that Tab stops at once.
-  const others = '[role=tab][tabindex="-1"], [role=treeitem], [role=treeitem] *, td.pick input, h1, h2, main';
+  const others = '[role=tab][tabindex="-1"], [role=treeitem], [role=treeitem] *, td.pick input, h1, h2, main, div[tabindex="-1"]';
   globalThis.walked = { all: [...els].filter((el) => can(el) && !el.matches(others)), stops: new Map() };
   document.activeElement.blur();
   getSelection().removeAllRanges();
@@ -82,6 +82,6 @@ function end() {
   const name = (el) => `${el.localName}${el.id && `#${el.id}`}${[...el.classList].map((one) => `.${one}`).join('')} ${(el.ariaLabel || el.textContent || el.placeholder || '').trim().slice(0, 60)}`;
   return {
     stops: [...stops].map(([el, how]) => ({ name: name(el), ...how })),
-    left: all.filter((el) => el.isConnected && !stops.has(el)).map((el) => `${name(el)} tabindex=${el.tabIndex}`),
+    left: all.filter((el) => el.isConnected && el.checkVisibility({ visibilityProperty: true }) && !el.disabled && !stops.has(el)).map((el) => `${name(el)} tabindex=${el.tabIndex}`),
   };
 }

@@ -171,7 +171,7 @@ export async function signedIn(server, key, how) {
 
 /** The page has its data: nothing is a skeleton any more. */
 export async function settled(page) {
-  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton'));
+  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton, main > [aria-busy=true]'));
 }
 
 /** What axe finds that is serious. */

@@ -31,10 +31,16 @@ const COUNT_MS = 30_000;
 
 const links = () => document.querySelectorAll('#rail a[data-s]');
 
+/** Shows or hides what a phone has no room for in its bar. */
+function rest(isOpen) {
+  $('#rail').classList.toggle('open', isOpen);
+  $('#more').setAttribute('aria-expanded', String(isOpen));
+}
+
 /** Marks the entry of the rail the page belongs to; links keep the namespace. */
 export function light(section) {
   document.body.dataset.section = section;
-  $('#rail').classList.remove('open');
+  rest(false);
   for (const link of links()) {
     const name = link.dataset.s;
     link.href = to(name === 'overview' ? '/' : `/${name}`);
@@ -152,7 +158,13 @@ export function frame() {
     u: ['Up', () => $('.head .crumb:last-of-type, .head .crumb')?.click()],
     ...Object.fromEntries(pages),
   });
-  $('#more').addEventListener('click', () => $('#rail').classList.toggle('open'));
+  $('#more').addEventListener('click', () => rest(!$('#rail').classList.contains('open')));
+  $('#rail').addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !$('#rail').classList.contains('open')) return;
+    event.stopPropagation();
+    rest(false);
+    $('#more').focus();
+  });
   connectionBar();
   if (!me.get()) return;
   for (const el of document.querySelectorAll('.admin')) el.hidden = !may('list_keys');
