@@ -21,7 +21,7 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   const point = name('review#0');
   await make('asks', mail, { input: { [text('to')]: text('ana@example.org') } });
   const asking = await web.take();
-  await web.frames(asking, [{ mode: 'summary', payload: { approvals: { [point]: { title: text('Send 40 mails?'), [text('to')]: text('ana@example.org') } } } }]);
+  await web.frames(asking, [{ frame_type: 'summary', mode: 'summary', payload: { approvals: { [point]: { title: text('Send 40 mails?'), [text('to')]: text('ana@example.org') } } } }]);
   await web.ask(asking, point);
   [{ waitpoint_id: made.point }] = (await act('GET', `${run(made.asks)}/pending-waitpoints`)).items;
 
@@ -35,7 +35,8 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   await make('gone', kind);
   await act('POST', `${run(made.gone)}/cancel`, { reason: text('wrong region') });
   await make('runs', kind);
-  const running = await web.take();
+  // As long as the slowest test looks at it.
+  const running = await web.take(1, { ttl: HOUR_MS });
   await web.steps(running, [{ key: name('load#0'), output: text('loaded'), started_at: running.server_time - 500 }], { message: text('3 of 9 sources'), pct: 33 });
   await web.frames(running, [{ payload: text('so far'), correlation_id: name('say#0') }, { payload: text('a log'), frame_type: name('log') }]);
 

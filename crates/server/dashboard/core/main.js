@@ -1,6 +1,6 @@
 // Starts the page: who looks, which page, and what happens when the address changes.
 
-import { $, fill, h } from './dom.js';
+import { $, fill, h, plain } from './dom.js';
 import { keys } from './keys.js';
 import { connection, events, overview, snapshot } from './live.js';
 import { me, recognise } from './role.js';
@@ -32,7 +32,7 @@ function contextOf(at, root, leave) {
     ns: namespace(),
     signal: until,
     title(text, state) {
-      document.title = `${state ? '● ' : ''}${text} · FlowFabric`;
+      document.title = plain(`${state ? '● ' : ''}${text} · FlowFabric`);
       favicon(state);
     },
     onQuery: (heard) => (open.onQuery = heard),

@@ -1,7 +1,7 @@
 // One budget: why it is closed, what was used of it over time, and by whom.
 
 import { act, get, p } from '../core/api.js';
-import { fill, h } from '../core/dom.js';
+import { fill, h, text } from '../core/dom.js';
 import { amount, count, duration, isMoney, percent, short, tail, usage } from '../core/format.js';
 import { at, clock, hour, left, now } from '../core/time.js';
 import { actButton } from './act.js';
@@ -132,9 +132,9 @@ export function budgetPane(ctx, first, changed) {
     top, h('section.card', h('div.card-head', heading, dimensions, choice), chart.el), below);
 
   function draw() {
-    title.textContent = nameOf(budget);
+    text(title, nameOf(budget));
     fill(top, says(budget));
-    heading.textContent = name ? `${name[0].toUpperCase()}${name.slice(1)} used` : 'Use';
+    text(heading, name ? `${name[0].toUpperCase()}${name.slice(1)} used` : 'Use');
     const names = Object.keys(budget.dimensions);
     fill(dimensions, names.length > 1 && names.length < 6 && seg(names.map((id) => ({ id, label: id })), name, (id) => ((name = id), draw(), load())));
   }

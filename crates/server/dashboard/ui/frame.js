@@ -1,6 +1,6 @@
 // What stands around every page: the rail, the bar on top, and the keys that work everywhere.
 
-import { $, fill, h } from '../core/dom.js';
+import { $, fill, h, text } from '../core/dom.js';
 import { act, get } from '../core/api.js';
 import { count } from '../core/format.js';
 import { keys, listed } from '../core/keys.js';
@@ -47,22 +47,25 @@ export function light(section) {
     if (name === section) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  $('#ns b').textContent = namespace();
+  text($('#ns b'), namespace());
   const inRest = [...links()].slice(4).some((link) => link.dataset.s === section);
   $('#more').toggleAttribute('aria-current', inRest);
 }
 
-let [counted, countedAt] = [null, 0];
+let [counted, countedAt, counting] = [null, 0, null];
 
-/** Asks for the numbers of the rail: when the namespace is another one, or something happened and they are old. */
-export function recount() {
-  const isOld = counted !== namespace() || Date.now() - countedAt > COUNT_MS;
-  if (!isOld || !may('overview')) return;
-  [counted, countedAt] = [namespace(), Date.now()];
-  get('/overview', { namespace: counted }).then(
-    (said) => snapshot.set(said),
-    () => {},
-  );
+/** Asks for the numbers of the rail: when the namespace is another one, or something happened and they are older than so. Answers them; null: they cannot be had. */
+export async function recount(ms = COUNT_MS) {
+  const isOld = counted !== namespace() || Date.now() - countedAt > ms;
+  if (!may('overview')) return null;
+  if (isOld) {
+    [counted, countedAt] = [namespace(), Date.now()];
+    counting = get('/overview', { namespace: counted }).then(
+      (said) => (snapshot.set(said), said),
+      () => null,
+    );
+  }
+  return counting;
 }
 
 /** Problems, beside the entries they belong to. */
