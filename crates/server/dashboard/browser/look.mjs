@@ -60,7 +60,9 @@ function begin() {
   document.body.removeAttribute('tabindex');
 }
 
-function step() {
+async function step() {
+  // What gets the focus is scrolled to with the next frame.
+  await new Promise((drawn) => requestAnimationFrame(drawn));
   const el = document.activeElement;
   const { stops } = globalThis.walked;
   if (el === document.body || el === null) return stops.size > 0;

@@ -18,6 +18,8 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
 
   const instance = name('web-7');
   const web = await worker(server, { key, instance, slots: 8, version: text('4.2.0').slice(0, 64), capabilities: [name('gpu')] });
+  // It is there as long as somebody looks, however slow the machine is.
+  setInterval(() => web.exchange({ running: 1 }).catch(() => {}), 20_000).unref();
   const point = name('review#0');
   await make('asks', mail, { input: { [text('to')]: text('ana@example.org') } });
   const asking = await web.take();
@@ -47,6 +49,10 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   ({ budget_id: made.budget } = await act('POST', '/budgets', { scope: name('research'), dimensions: { [name('cents')]: { hard: 100 } } }));
   await act('POST', `/budgets/${made.budget}/usage`, { deltas: { [name('cents')]: 200 } });
   await make('unpaid', kind, { lane_id: other, policy: { budget_ids: [made.budget] } });
+  // Whoever asks for work finds that this one may not start.
+  const mails = await worker(server, { key, instance: name('mail-1'), lanes: [other] });
+  await mails.exchange({ want: { lanes: [other], max: 1, lease_ttl_ms: 1_000 }, wait_ms: 0 });
+  await mails.leave();
   ({ quota_policy_id: made.quota } = await act('POST', '/quotas', { max_requests_per_window: 5, window_seconds: 60 }));
   ({ flow_id: made.flow } = await act('POST', '/flows/graph', {
     flow_kind: name('import'),
