@@ -78,19 +78,16 @@ fn next_page(asked: &Asked, cursor: &str) -> String {
     )
 }
 
-/// Bytes of a user. They come from this server's own origin, so a browser must neither guess what they are nor run them.
+/// Bytes of a user. They come from this server's own origin, so a browser must neither guess what they are nor show them as a page.
 pub(crate) fn raw(payload: Payload) -> Response {
-    let content_type = payload.content_type.as_str();
-    let is_text = content_type == "application/json" || content_type.starts_with("text/plain");
-    let kind = HeaderValue::from_str(content_type).unwrap_or(HeaderValue::from_static("application/octet-stream"));
+    let kind = HeaderValue::from_str(payload.content_type.as_str())
+        .unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let mut response = payload.bytes.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
-    if !is_text {
-        headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
-    }
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     response
 }
 

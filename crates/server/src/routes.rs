@@ -98,7 +98,7 @@ async fn serve(operation: &'static Operation, asked: Asked) -> Answer<Response> 
         let permit = asked.server.limits.stream(&asked.caller)?;
         return Ok(permit.held_by(events::follow(&asked).await?));
     }
-    if is(&op::overview) && !asked.accepts("application/json") {
+    if is(&op::overview) && asked.accepts("text/event-stream") {
         let permit = asked.server.limits.stream(&asked.caller)?;
         return Ok(permit.held_by(overview::follow(&asked).await?));
     }

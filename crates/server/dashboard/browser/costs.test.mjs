@@ -246,6 +246,32 @@ test('a page that nobody looks at holds no connection, and goes on when it is se
   await way.stop();
 });
 
+test('seven tabs of one browser work, which gives a server six connections', async () => {
+  const first = await visit(null, { allows: (said) => said.startsWith('window:') });
+  const tabs = [];
+  const names = ['runs', 'overview', 'executions', 'flow', 'approvals', 'lanes', 'events'];
+  for (const name of names) {
+    const tab = tabs.length === 0 ? first : await first.context().newPage();
+    await tab.clock.install();
+    await tab.goto(server.url + world.places[name]);
+    await settled(tab);
+    await tab.locator('#link', { hasText: 'Live' }).waitFor();
+    // Whoever opens another one looks at that.
+    await hide(tab, true);
+    await tab.clock.fastForward(11_000);
+    tabs.push(tab);
+  }
+  for (const [at, tab] of tabs.entries()) {
+    await hide(tab, false);
+    await tab.clock.fastForward(1_000);
+    await until(`${names[at]} goes on`, async () => (await tab.locator('#link').textContent()) === 'Live');
+    await hide(tab, true);
+    await tab.clock.fastForward(11_000);
+  }
+  assert.deepEqual(first.troubles, []);
+  await first.leave();
+});
+
 test('as many who look as there may be cost the store what one costs', async () => {
   const shared = await serve(['serve', '--store', 'memory:', '--listen', '127.0.0.1:0']);
   /** Streams that are read and thrown away. */

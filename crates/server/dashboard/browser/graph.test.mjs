@@ -1,14 +1,13 @@
 // Graphs from five members to a hundred thousand: few elements, found by name, walked by keys, and never late.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { makeFlow } from './large-flow.mjs';
 import { said, worker } from './worker.mjs';
 import { FULL, close, serve, until, visit } from './world.mjs';
 
 const NODES = 1_500;
 const FRAME_MS = 200;
 const SHOWN_MS = 1_000;
-/** Members of a part of a graph. */
-const PART = 1_000;
 
 let server;
 before(async () => {
@@ -22,24 +21,12 @@ after(async () => {
 const path = (id) => `/flows/${encodeURIComponent(id)}`;
 
 async function make(name, members, edges) {
-  const lane_id = name;
-  let flow_id;
-  let ids = [];
-  for (let at = 0; at < members.length; at += PART) {
-    const part = members.slice(at, at + PART);
-    const keys = new Set(part.map(([key]) => key));
-    const { status, body } = await server.api('POST', '/flows/graph', {
-      flow_id,
-      flow_kind: name,
-      members: part.map(([key, execution_kind]) => ({ key, execution_kind, lane_id })),
-      edges: edges.filter(([, to]) => keys.has(to)).map(([upstream, downstream]) => ({ upstream, downstream })),
-      open: at + PART >= members.length,
-    });
-    assert(status < 300, JSON.stringify(body));
-    flow_id = body.flow_id;
-    ids = [...ids, ...body.execution_ids];
-  }
-  return { id: flow_id, lane: name, ids };
+  const { id, ids } = await makeFlow(server, {
+    flow_kind: name,
+    members: members.map(([key, execution_kind]) => ({ key, execution_kind, lane_id: name })),
+    edges: edges.map(([upstream, downstream]) => ({ upstream, downstream })),
+  });
+  return { id, lane: name, ids };
 }
 
 /** One splits, many fetch, each is parsed, one joins. */

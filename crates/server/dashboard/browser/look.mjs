@@ -50,7 +50,7 @@ function begin() {
   const els = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]');
   const can = (el) => !el.disabled && el.checkVisibility({ visibilityProperty: true }) && !el.closest('dialog, [popover]');
   // Where arrows or a key of its own lead, or which is one of several that Tab stops at once.
-  const others = '[role=tab][tabindex="-1"], [role=treeitem], [role=treeitem] *, td.pick input, h1, h2, main';
+  const others = '[role=tab][tabindex="-1"], [role=treeitem], [role=treeitem] *, td.pick input, h1, h2, main, div[tabindex="-1"]';
   globalThis.walked = { all: [...els].filter((el) => can(el) && !el.matches(others)), stops: new Map() };
   document.activeElement.blur();
   getSelection().removeAllRanges();
@@ -60,7 +60,9 @@ function begin() {
   document.body.removeAttribute('tabindex');
 }
 
-function step() {
+async function step() {
+  // What gets the focus is scrolled to with the next frame.
+  await new Promise((drawn) => requestAnimationFrame(drawn));
   const el = document.activeElement;
   const { stops } = globalThis.walked;
   if (el === document.body || el === null) return stops.size > 0;
@@ -82,6 +84,6 @@ function end() {
   const name = (el) => `${el.localName}${el.id && `#${el.id}`}${[...el.classList].map((one) => `.${one}`).join('')} ${(el.ariaLabel || el.textContent || el.placeholder || '').trim().slice(0, 60)}`;
   return {
     stops: [...stops].map(([el, how]) => ({ name: name(el), ...how })),
-    left: all.filter((el) => el.isConnected && !stops.has(el)).map((el) => `${name(el)} tabindex=${el.tabIndex}`),
+    left: all.filter((el) => el.isConnected && el.checkVisibility({ visibilityProperty: true }) && !el.disabled && !stops.has(el)).map((el) => `${name(el)} tabindex=${el.tabIndex}`),
   };
 }

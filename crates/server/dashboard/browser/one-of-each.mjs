@@ -18,10 +18,12 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
 
   const instance = name('web-7');
   const web = await worker(server, { key, instance, slots: 8, version: text('4.2.0').slice(0, 64), capabilities: [name('gpu')] });
+  // It is there as long as somebody looks, however slow the machine is.
+  setInterval(() => web.exchange({ running: 1 }).catch(() => {}), 20_000).unref();
   const point = name('review#0');
   await make('asks', mail, { input: { [text('to')]: text('ana@example.org') } });
   const asking = await web.take();
-  await web.frames(asking, [{ mode: 'summary', payload: { approvals: { [point]: { title: text('Send 40 mails?'), [text('to')]: text('ana@example.org') } } } }]);
+  await web.frames(asking, [{ frame_type: 'summary', mode: 'summary', payload: { approvals: { [point]: { title: text('Send 40 mails?'), [text('to')]: text('ana@example.org') } } } }]);
   await web.ask(asking, point);
   [{ waitpoint_id: made.point }] = (await act('GET', `${run(made.asks)}/pending-waitpoints`)).items;
 
@@ -35,7 +37,8 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   await make('gone', kind);
   await act('POST', `${run(made.gone)}/cancel`, { reason: text('wrong region') });
   await make('runs', kind);
-  const running = await web.take();
+  // As long as the slowest test looks at it.
+  const running = await web.take(1, { ttl: HOUR_MS });
   await web.steps(running, [{ key: name('load#0'), output: text('loaded'), started_at: running.server_time - 500 }], { message: text('3 of 9 sources'), pct: 33 });
   await web.frames(running, [{ payload: text('so far'), correlation_id: name('say#0') }, { payload: text('a log'), frame_type: name('log') }]);
 
@@ -46,6 +49,10 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   ({ budget_id: made.budget } = await act('POST', '/budgets', { scope: name('research'), dimensions: { [name('cents')]: { hard: 100 } } }));
   await act('POST', `/budgets/${made.budget}/usage`, { deltas: { [name('cents')]: 200 } });
   await make('unpaid', kind, { lane_id: other, policy: { budget_ids: [made.budget] } });
+  // Whoever asks for work finds that this one may not start.
+  const mails = await worker(server, { key, instance: name('mail-1'), lanes: [other] });
+  await mails.exchange({ want: { lanes: [other], max: 1, lease_ttl_ms: 1_000 }, wait_ms: 0 });
+  await mails.leave();
   ({ quota_policy_id: made.quota } = await act('POST', '/quotas', { max_requests_per_window: 5, window_seconds: 60 }));
   ({ flow_id: made.flow } = await act('POST', '/flows/graph', {
     flow_kind: name('import'),

@@ -54,6 +54,15 @@ for (const theme of ['light', 'dark']) {
   }
 }
 
+test('who is asked is told so on the first page, also when the question is fresh', async () => {
+  const page = await visit(server.url);
+  await until('it says so', async () => /2 approvals wait for a person/.test(await page.locator('.need').allTextContents().then((all) => all.join())));
+  await page.getByRole('link', { name: 'Review' }).click();
+  await until('the inbox', async () => (await page.locator('.ask').count()) === 2);
+  assert.deepEqual(page.troubles, []);
+  await page.leave();
+});
+
 test('where there is nothing each page says what would be there and how to get it, in any theme and size', async () => {
   const fresh = await serve(['serve', '--store', 'memory:', '--listen', '127.0.0.1:0']);
   const [commands, wrong] = [new Set(), []];

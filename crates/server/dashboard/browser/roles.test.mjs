@@ -6,7 +6,7 @@ import { submit, worker } from './worker.mjs';
 
 // What somebody may press who only looks, a line for each page that has something of its own.
 const LOOKS = new Set([
-  '15 m', '1 h', '6 h', '24 h', 'as table', 'Copy id', 'Workers',
+  '15 m', '1 h', '6 h', '24 h', 'as table', 'Copy id', 'Workers', 'Review',
   'lane', 'kind', 'state', 'held by', 'failed with', 'flow', 'worker', 'created from', 'created before', 'order', 'tag',
   'Copy the id', 'Copy the idY', 'Copy as curl', 'Why?E', 'Gaps folded', 'True scale', 'review#0', 'Signals', 'History', 'Attempts',
   'Find in this flow', 'Critical path', 'Groups', 'Members', 'List', 'Zoom out', '100 %', 'Zoom in', 'Show all of it', 'Open',

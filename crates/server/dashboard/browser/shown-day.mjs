@@ -71,7 +71,7 @@ async function question({ server, crew, at }, kind, lane, { title, shown = {}, s
   await crew([lane], async (one) => {
     const task = await one.take();
     if (steps.length > 0) await one.steps(task, steps.map(({ took, ...step }) => ({ output: {}, started_at: task.server_time - took, ...step })));
-    await one.frames(task, [{ mode: 'summary', payload: { approvals: { 'review#0': { title, ...shown } } } }]);
+    await one.frames(task, [{ frame_type: 'summary', mode: 'summary', payload: { approvals: { 'review#0': { title, ...shown } } } }]);
     await one.ask(task, 'review#0', timeout && { timeout_at: task.server_time + timeout, timeout_behavior: behavior });
   });
 }
@@ -80,7 +80,7 @@ async function question({ server, crew, at }, kind, lane, { title, shown = {}, s
 async function theDay(world) {
   const { passTo, at, limits, put } = world;
   await passTo(at(24 * HOUR - 4 * MINUTE));
-  for (let i = 0; i < 138; i += 1) {
+  for (let i = 0; i < 137; i += 1) {
     if (i === 18) await passTo(at(20 * HOUR + 48 * MINUTE));
     if (i === 18) limits.acme = await limits.budget('acme-llm', { tokens: { hard: 1_000_000, soft: 800_000 } }, { reset_interval_ms: 12 * HOUR });
     if (i === 30) {
@@ -176,12 +176,15 @@ async function rightNow(world) {
   });
   await passTo(at(38 * SECOND));
   await many(64, 'web.fetch', { lane_id: 'web' });
+  await passTo(at(24 * SECOND));
+  for (let i = 0; i < 9; i += 1) {
+    await many(3, 'llm.answer', { lane_id: 'agents', policy: { quota_policy_id: limits.quota } });
+    await many(1, 'embed.batch', { lane_id: 'gpu' });
+    await many(2, 'pdf.extract', { lane_id: 'ingest' });
+    await many(1, 'research.agent', { lane_id: 'agents', policy: { budget_ids: [i % 2 ? limits.acme : limits.research] } });
+  }
   await passTo(at(9 * SECOND));
   await listed(world);
-  await passTo(at(6 * SECOND));
-  await many(17, 'pdf.extract', { lane_id: 'ingest' });
-  await many(30, 'llm.answer', { lane_id: 'agents', policy: { quota_policy_id: limits.quota } });
-  await many(9, 'embed.batch', { lane_id: 'gpu' });
   await passTo(NOW);
   await workers(world);
   await until('everything is seen', async () => (await put('GET', '/overview')).running > 30);
@@ -190,23 +193,25 @@ async function rightNow(world) {
 /** Executions of each sort, for the top of the list. */
 async function listed({ server, crew, finishAll, takeAll, passTo, at, limits }) {
   const budget = { budget_ids: [limits.research] };
+  // Handed out before what waits there already.
+  const priority = 9;
   const spend = (cents) => [{ key: 'llm#0', output: {}, started_at: at(12 * SECOND), usage: [{ budget_id: limits.research, deltas: { cents } }] }];
   await submit(server, 'quote.fetch', { lane_id: 'ops', execution_deadline_at: at(8 * SECOND) });
-  await submit(server, 'refund.decide', { lane_id: 'agents', policy: budget });
-  await submit(server, 'research.agent', { lane_id: 'agents', policy: budget });
-  await submit(server, 'pdf.extract', { lane_id: 'ingest' });
+  await submit(server, 'refund.decide', { lane_id: 'agents', priority, policy: budget });
+  await submit(server, 'research.agent', { lane_id: 'agents', priority, policy: budget });
+  await submit(server, 'pdf.extract', { lane_id: 'ingest', priority });
   const gone = await submit(server, 'web.fetch', { lane_id: 'web', delay_until: at(0) });
   await server.api('POST', `/executions/${gone}/cancel`, { reason: 'wrong region' });
   const lanes = ['agents', 'ingest'];
   const slept = { 'refund.decide': 2_600, 'research.agent': 1_900, 'pdf.extract': 1_200 };
   await crew(lanes, async (one) => {
-    const tasks = await takeAll(one, lanes);
+    const tasks = await takeAll(one, lanes, 3);
     await finishAll(one, tasks.map((task) => ({ ...one.fence(task), op: 'delay', step: 'sleep#0', until: task.server_time + (slept[task.execution_kind] ?? 1_000) })));
   });
   await passTo(at(7 * SECOND));
   await crew(lanes, async (one) => {
     const ends = { 'research.agent': { op: 'fail', category: 'permanent', reason: 'model refused the prompt at llm#2' }, 'pdf.extract': { op: 'fail', category: 'permanent', reason: 'page 14 is encrypted' } };
-    const tasks = await takeAll(one, lanes);
+    const tasks = await takeAll(one, lanes, 3);
     await finishAll(one, tasks.map((task) => ({ ...one.fence(task), steps: task.lane_id === 'agents' ? spend(22) : [], ...(ends[task.execution_kind] ?? { op: 'complete', result: {} }) })));
   });
 }

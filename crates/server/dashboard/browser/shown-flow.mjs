@@ -1,4 +1,5 @@
 // Flows for pictures: a weekly report of 1,830 members that is under way, and some others.
+import { makeFlow } from './large-flow.mjs';
 import { said, submit, worker } from './worker.mjs';
 import { until } from './world.mjs';
 
@@ -45,8 +46,7 @@ async function others(server, crew) {
 /** The id of the flow. */
 export async function report(server) {
   await others(server, await worker(server, { instance: 'small-1', lanes: ['small'] }));
-  const { status, body } = await server.api('POST', '/flows/graph', weekly());
-  if (status >= 300) throw new Error(JSON.stringify(body));
+  const { id } = await makeFlow(server, weekly());
   const one = await worker(server, { instance: 'report-1', lanes: [LANE], slots: 256 });
   const finish = async (tasks, fails = () => false) => {
     const finished = tasks.map((task, i) => ({ ...one.fence(task), ...(fails(i) ? { op: 'fail', category: 'timeout', reason: '504 after 90 s' } : { op: 'complete', result: {} }) }));
@@ -73,5 +73,5 @@ export async function report(server) {
   }
   await take(60);
   await submit(server, 'web.fetch', { lane_id: 'small' });
-  return body.flow_id;
+  return id;
 }

@@ -21,7 +21,7 @@ export async function agent(server) {
   const task = await web3.take();
   const step = async (one, task, key, ms, more = {}) => {
     const started_at = Date.now();
-    await one.doing(task, key);
+    await one.exchange({ renew: [{ ...one.fence(task), ttl_ms: 60_000, doing: [{ step: key, started_at }] }], running: 1 });
     await wait(ms);
     await one.steps(task, [{ key, started_at, output: { text: DRAFT[0] }, ...more }], more.progress);
   };
@@ -32,7 +32,7 @@ export async function agent(server) {
     await web3.steps(task, [{ key: `search[${name}]`, started_at: began, output: { found: 12 } }]);
   }
   await step(web3, task, 'llm#0', 4_200, paid(21, 16_400));
-  await web3.frames(task, [{ mode: 'summary', payload: { approvals: { 'review#0': { title: 'Go on with these nine sources?' } } } }]);
+  await web3.frames(task, [{ frame_type: 'summary', mode: 'summary', payload: { approvals: { 'review#0': { title: 'Go on with these nine sources?' } } } }]);
   await web3.ask(task);
   await wait(16_000);
   const [asked] = (await said(server, '/approvals')).items;
@@ -54,7 +54,10 @@ export async function agent(server) {
   await web7.frames(taken, [{ payload: DRAFT[0], correlation_id: 'llm#3' }]);
   await step(web7, taken, 'llm#3', 2_200, paid(9, 9_720));
   await web7.steps(taken, [], { message: 'writing section 2', pct: 60 }).catch(() => null);
-  await web7.doing(taken, 'llm#4');
+  const under = { ...web7.fence(taken), ttl_ms: 60_000, doing: [{ step: 'llm#4', started_at: Date.now() }] };
+  await web7.exchange({ renew: [under] });
+  // Pictures take their time.
+  setInterval(() => web7.exchange({ renew: [under], running: 1 }).catch(() => {}), 10_000).unref();
   await wait(600);
   for (const piece of DRAFT[1].match(/.{1,24}/gs)) {
     await web7.frames(taken, [{ payload: piece, correlation_id: 'llm#4' }]);

@@ -85,15 +85,15 @@ export async function until(what, isSo, ms = 15_000) {
 }
 
 let browser;
-/** The one browser of a test file. */
-export async function launch() {
-  browser ??= await chromium.launch({ executablePath: process.env.FF_CHROMIUM, args: ['--no-sandbox'] });
+/** The one browser of a test file, also when several ask for it at once. */
+export function launch() {
+  browser ??= chromium.launch({ executablePath: process.env.FF_CHROMIUM, args: ['--no-sandbox'] });
   return browser;
 }
 
 /** Ends the browser, and servers that a test which failed has left behind. */
 export async function close() {
-  await browser?.close();
+  await (await browser)?.close();
   browser = undefined;
   for (const server of running) await server.stop();
 }
@@ -171,7 +171,7 @@ export async function signedIn(server, key, how) {
 
 /** The page has its data: nothing is a skeleton any more. */
 export async function settled(page) {
-  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton'));
+  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton, main > [aria-busy=true]'));
 }
 
 /** What axe finds that is serious. */

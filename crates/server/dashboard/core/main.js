@@ -1,6 +1,6 @@
 // Starts the page: who looks, which page, and what happens when the address changes.
 
-import { $, fill, h } from './dom.js';
+import { $, fill, h, plain } from './dom.js';
 import { keys } from './keys.js';
 import { connection, events, overview, snapshot } from './live.js';
 import { me, recognise } from './role.js';
@@ -20,6 +20,7 @@ function contextOf(at, root, leave) {
   const refused = (problem) => {
     trouble?.remove();
     trouble = problem && h('div.page', problemCard(problem, again));
+    if (problem) root.removeAttribute('aria-busy');
     if (trouble) root.prepend(trouble);
   };
   return {
@@ -31,7 +32,7 @@ function contextOf(at, root, leave) {
     ns: namespace(),
     signal: until,
     title(text, state) {
-      document.title = `${state ? '● ' : ''}${text} · FlowFabric`;
+      document.title = plain(`${state ? '● ' : ''}${text} · FlowFabric`);
       favicon(state);
     },
     onQuery: (heard) => (open.onQuery = heard),
@@ -44,11 +45,12 @@ function contextOf(at, root, leave) {
       refused(null);
       events({ namespace: namespace(), ...filter }, until, { lines: heard, reset, refused });
     },
+    /** Resolves with the first numbers. */
     overview(heard) {
       open.hasNumbers = true;
       snapshot.set(null);
       overview(namespace(), until, refused);
-      snapshot.on((said) => said && heard(said), until);
+      return new Promise((first) => snapshot.on((said) => said && first(heard(said)), until));
     },
     every(ms, run) {
       const timer = setInterval(() => document.hidden || run(), ms);
@@ -62,7 +64,8 @@ function contextOf(at, root, leave) {
 async function fresh(at, state = null) {
   open?.leave.abort();
   const leave = new AbortController();
-  const root = h(`div.p-${at.page}`);
+  // Until it has what it opens with.
+  const root = h(`div.p-${at.page}`, { 'aria-busy': 'true' });
   open = { page: at.page, ns: namespace(), path: location.pathname, leave, onQuery: null, onParams: null };
   const mine = open;
   try {
@@ -85,6 +88,7 @@ async function fresh(at, state = null) {
       ),
     );
   }
+  root.removeAttribute('aria-busy');
   if (mine !== open) return;
   if (!mine.hasNumbers && me.get()) recount();
   if (state) comeBack(root, state);

@@ -18,7 +18,7 @@ export function graphView({ label, onselect, onopen }) {
   const frame = s('rect.seen');
   const spots = s('g');
   const map = s('svg.graph-map', { 'aria-hidden': 'true' }, spots, frame);
-  const shown = h('button.btn.ghost.zoom', { type: 'button', 'aria-label': 'Zoom to 100 %', onclick: () => zoomTo(1) }, '100 %');
+  const shown = h('button.btn.ghost.zoom', { type: 'button', title: 'Zoom to 100 %', onclick: () => zoomTo(1) }, '100 %');
   const button = (name, says, run) => h('button.btn.icon', { type: 'button', 'aria-label': says, title: says, onclick: run }, icon(name));
   const zooms = h('div.graph-zoom', button('minus', 'Zoom out', () => look.zoomBy(1 / STEP)), shown, button('plus', 'Zoom in', () => look.zoomBy(STEP)), button('fit', 'Show all of it', () => fit()));
   const el = h('div.graph', { tabindex: '0', role: 'group', 'aria-label': `${label}: arrows follow its lines` }, svg, map, zooms);

@@ -98,11 +98,13 @@ export async function page(ctx) {
 
   async function curves() {
     if (!budgets.length || now() - curvesAt < CURVE_MS) return;
+    const isFirst = curvesAt === 0;
     curvesAt = now();
     const answer = await get('/series', { of: budgets.slice(0, SERIES).map(({ budget_id }) => `budget:${budget_id}`), namespace: ctx.ns }, ctx);
     burns = new Map(answer.series.map(({ of, dimensions = {} }) => [of, Object.fromEntries(Object.entries(dimensions).map(([name, column]) => [name, burnOf(answer, column, now()).now]))]));
     await split.show(budgets);
-    split.pane()?.load?.();
+    // The pane has read its own as it opened.
+    if (!isFirst) split.pane()?.load?.();
   }
 
   again(ctx, () => read().then(curves));

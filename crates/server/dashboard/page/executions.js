@@ -20,7 +20,7 @@ import { views } from '../ui/views.js';
 
 const PAGE = 50;
 const IDS_MAX = 100;
-const COUNT_MS = 5_000;
+const COUNT_MS = 2_500;
 const SKELETON_MS = 150;
 
 /** The same filter without one of its parts, for each of them. */
@@ -36,7 +36,7 @@ function ways() {
 
 export async function page(ctx) {
   ctx.title('Executions');
-  const viewsAt = h('span');
+  const viewsAt = h('span.views');
   const fresh = h('button.btn.small.h-blue.hue', { type: 'button', hidden: true });
   const bar = filterBar({ ctx, fields: FIELDS, tags: true });
   const states = h('nav.strip', { 'aria-label': 'States' });
@@ -63,7 +63,6 @@ export async function page(ctx) {
   let next = null;
   let older = 0;
   let depth = null;
-  let counting = 0;
   let asking = 0;
 
   const isFirst = () => !ctx.query.has('after') && !ctx.query.has('order');
@@ -81,11 +80,15 @@ export async function page(ctx) {
   }, IDS_MAX, ctx.signal);
 
   async function recount() {
-    if (!isExact(ctx) || Date.now() - counting < COUNT_MS) return;
-    counting = Date.now();
-    depth = await depths(ctx).catch(() => depth);
+    if (!isExact(ctx)) return;
+    depth = await depths(ctx, COUNT_MS).catch(() => depth);
     fill(states, strip(ctx, depth));
   }
+
+  let soon = null;
+  /** What happened is in the numbers a moment later, and what happens until then with it. */
+  const recountSoon = () => (soon ??= setTimeout(() => ((soon = null), recount()), COUNT_MS));
+  ctx.signal.addEventListener('abort', () => clearTimeout(soon), { once: true });
 
   const heard = ({ lines, skipped }) => {
     const ids = new Set(shown.map(key));
@@ -97,7 +100,7 @@ export async function page(ctx) {
     }
     reread(changed);
     tellNew();
-    recount();
+    recountSoon();
   };
 
   const move = (changes, by) => {
@@ -181,7 +184,6 @@ export async function page(ctx) {
     listen();
     bar.show();
     showViews();
-    counting = 0;
     recount();
     await load();
     scrollTo(0, state?.y ?? 0);

@@ -1,7 +1,7 @@
 // One flow: how far it is, its graph, and what is chosen in it.
 
 import { get, p } from '../core/api.js';
-import { h } from '../core/dom.js';
+import { h, text } from '../core/dom.js';
 import { count } from '../core/format.js';
 import { go, setQuery, to } from '../core/router.js';
 import { now } from '../core/time.js';
@@ -66,7 +66,7 @@ export async function page(ctx) {
   function selected(box, member) {
     side.show(model, box, member);
     details.hidden = !box;
-    if (box) details.textContent = `${member === undefined ? box.name : model.kind(member)} · details`;
+    if (box) text(details, `${member === undefined ? box.name : model.kind(member)} · details`);
     const key = box ? keyOf(box) : null;
     if (ctx.query.get('at') !== key) setQuery({ at: key }, { replace: true });
     list.select(box, false);

@@ -28,7 +28,7 @@ const columns = [
   { id: 'kind', head: 'Flow', phone: 'title', cell: (flow) => [flow.flow_kind, ' ', h('span.mono', tail(flow.flow_id))] },
   { id: 'tags', head: '', cell: (flow) => h('span.row.gap4', tagsOf(flow)) },
   { id: 'members', head: 'Members', width: '220px', phone: 'line', cell: ({ counts }) => stateBar(counts.states) },
-  { id: 'count', head: '', num: true, width: '110px', phone: 'end', cell: ({ counts }) => (counts.open ? `${count(counts.members - counts.open)} of ${count(counts.members)}` : count(counts.members)) },
+  { id: 'count', head: '', num: true, width: '130px', phone: 'end', cell: ({ counts }) => (counts.open ? `${count(counts.members - counts.open)} of ${count(counts.members)}` : count(counts.members)) },
   { id: 'age', head: 'Created', num: true, width: '90px', phone: 'top', sort: 'descending', cell: ({ created_at }) => age(created_at) },
   { id: 'took', head: 'Took', num: true, width: '90px', cell: ({ created_at, ended_at }) => (ended_at === undefined ? '' : duration(ended_at - created_at)) },
 ];

@@ -17,7 +17,7 @@ import { laneView } from '../ui/lane-view.js';
 const CURVES = 40;
 const MINUTE_MS = 60_000;
 
-function all(ctx) {
+async function all(ctx) {
   ctx.title('Lanes');
   let curves = new Map();
   let said = null;
@@ -44,7 +44,7 @@ function all(ctx) {
     draw();
   }
 
-  ctx.overview((snapshot) => {
+  await ctx.overview((snapshot) => {
     said = snapshot;
     draw();
     if (said.lanes.length && now() - drawnAt > MINUTE_MS) lines().catch(quiet);
@@ -68,6 +68,6 @@ async function one(ctx, name) {
 }
 
 export async function page(ctx) {
-  if (ctx.params.lane === undefined) all(ctx);
+  if (ctx.params.lane === undefined) await all(ctx);
   else await one(ctx, ctx.params.lane);
 }

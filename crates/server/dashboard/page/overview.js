@@ -159,7 +159,8 @@ export async function page(ctx) {
   const readSeries = () => load().catch((problem) => problem.name === 'AbortError' || fill(chartAt, problemCard(problem, readSeries)));
 
   let [minute, failed] = [null, null];
-  ctx.overview((next) => {
+  ctx.onQuery(readSeries);
+  await ctx.overview((next) => {
     said = next;
     draw();
     const isFirst = failed === null;
@@ -170,5 +171,4 @@ export async function page(ctx) {
     if ((next.states.failed ?? 0) !== failed) readFailures();
     [minute, failed] = [next.minute?.at, next.states.failed ?? 0];
   });
-  ctx.onQuery(readSeries);
 }

@@ -36,8 +36,8 @@ const columns = [
   { id: 'state', head: '', width: '90px', cell: (worker) => (worker.drain ? h('span.tag.h-amber', 'draining') : '') },
   { id: 'meter', head: 'Running', width: '110px', cell: meter },
   { id: 'load', head: '', num: true, width: '90px', phone: 'top', cell: load },
-  { id: 'lanes', head: 'Lanes', width: '22%', phone: 'line', cell: (worker) => names(worker.lanes) },
-  { id: 'caps', head: 'Offers', width: '18%', cell: (worker) => names(worker.capabilities) },
+  { id: 'lanes', head: 'Lanes', width: '17%', phone: 'line', cell: (worker) => names(worker.lanes) },
+  { id: 'caps', head: 'Offers', width: '14%', cell: (worker) => names(worker.capabilities) },
   { id: 'version', head: 'Version', width: '90px', cell: (worker) => h('span.mono', worker.version ?? '') },
   { id: 'seen', head: 'Last seen', num: true, width: '90px', phone: 'end', cell: (worker) => h('span', { class: isLate(worker) ? 'hue h-amber strong' : '' }, age(worker.seen_at)) },
 ];

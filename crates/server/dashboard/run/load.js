@@ -1,6 +1,7 @@
 // What is known of one execution: read once, then only what an event touches, and no more often than once a second.
 
 import { get, p } from '../core/api.js';
+import { now } from '../core/time.js';
 import { refused } from '../ui/act.js';
 import { inOrder } from './intervals.js';
 
@@ -22,7 +23,9 @@ export function loader(id, signal, changed) {
   const path = (rest = '') => p`/executions/${id}` + rest;
   const ask = (rest, query) => get(path(rest), query, { signal });
 
+  let stepsAt = 0;
   async function steps() {
+    stepsAt = now();
     let from = run.steps.find((step) => !isSettled(step))?.seq ?? (run.steps.at(-1)?.seq ?? -1) + 1;
     const kept = run.steps.filter((step) => step.seq < from);
     const known = new Map(kept.map((step) => [step.key, step]));
@@ -67,12 +70,12 @@ export function loader(id, signal, changed) {
     if (timer !== null || signal.aborted) return;
     timer = setTimeout(async () => {
       let lost = false;
-      const now = wanted;
+      const asked = wanted;
       wanted = new Set();
       last = Date.now();
-      await read(now).catch((problem) => {
+      await read(asked).catch((problem) => {
         lost = problem.status === 0;
-        if (lost) for (const name of now) wanted.add(name);
+        if (lost) for (const name of asked) wanted.add(name);
         else if (problem.status === 404) run.problem = problem;
         else if (problem.name !== 'AbortError') refused(problem);
         changed();
@@ -115,7 +118,8 @@ export function loader(id, signal, changed) {
         return;
       }
       run.frames.set(name, { key, attempt, from: at, to: at });
-      if (run.view && !isOver(run.view)) soon('steps');
+      // One that was written before they were read is among them, if it was recorded.
+      if (run.view && !isOver(run.view) && at > stepsAt - ONCE_A_MS) soon('steps');
       changed();
     },
   };

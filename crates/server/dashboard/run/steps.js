@@ -1,6 +1,6 @@
 // A row of the timeline: a step with its bars, how long it took, and what it cost.
 
-import { h, text } from '../core/dom.js';
+import { h, plain, text } from '../core/dom.js';
 import { amount, duration } from '../core/format.js';
 import { clock } from '../core/time.js';
 import { mark } from '../ui/state-mark.js';
@@ -26,7 +26,7 @@ export function marks(cell, list) {
     el.style.left = `${x}px`;
     el.style.width = width === undefined ? '' : `${width}px`;
     text(el, said);
-    if (el.title !== title) el.title = title;
+    if (el.title !== plain(title)) el.title = plain(title);
   });
 }
 
@@ -85,10 +85,10 @@ export function stepRow(about, row) {
     if (shown !== shape) sign.replaceChildren(mark(shape, shape.replaceAll('_', ' ')));
     shown = shape;
     text(name, row.of ? `${row.open ? '▾' : '▸'} ${row.key} ×${row.of}` : row.key);
-    name.title = row.key;
+    name.title = plain(row.key);
     marks(axis, barMarks(row, about));
-    axis.setAttribute('aria-label', heard(row, about.unit));
-    text(took, row.kind === 'spawn' ? '' : row.state === 'started' && row.took === 0 ? '…' : duration(row.took));
+    axis.setAttribute('aria-label', plain(heard(row, about.unit)));
+    text(took, row.kind === 'spawn' ? '' : row.state === 'started' && row.took === 0 ? '…' : row.state === 'lost' ? '–' : duration(row.took));
     took.classList.toggle('h-violet', row.kind === 'wait');
     const spent = row.usage[about.unit] ?? 0;
     meter.style.width = spent ? `${Math.max(4, (100 * spent) / about.dearest)}%` : '0';

@@ -1,6 +1,6 @@
 // The timeline of a run: attempts and steps over an axis that folds long gaps.
 
-import { fill, h, keyed, s } from '../core/dom.js';
+import { fill, h, keyed, s, text } from '../core/dom.js';
 import { count, duration, isMoney } from '../core/format.js';
 import { clock } from '../core/time.js';
 import { seg } from '../ui/tabs.js';
@@ -77,7 +77,7 @@ export function timeline({ onpick, onscale, signal }) {
     const found = unitsOf(rows);
     if (!found.includes(state.unit)) state.unit = found[0] ?? null;
     el.classList.toggle('no-cost', found.length === 0);
-    costHead.textContent = !state.unit || isMoney(state.unit) ? 'cost' : state.unit;
+    text(costHead, !state.unit || isMoney(state.unit) ? 'cost' : state.unit);
     if (state.units === found.join()) return;
     state.units = found.join();
     const label = (dimension) => (isMoney(dimension) ? (dimension.startsWith('eur') ? '€' : '$') : dimension);

@@ -27,5 +27,5 @@ test('there are never more moments than there is room for', () => {
 });
 
 test('round numbers are short', () => {
-  assert.deepEqual([0, 500, 9_500, 40_000, 500_000, 1_200_000, 2e9].map(compact), ['0', '500', '9500', '40 k', '500 k', '1.2 M', '2 G']);
+  assert.deepEqual([0, 500, 9_500, 40_000, 500_000, 1_200_000, 2e9].map(compact), ['0', '500', '9,500', '40 k', '500 k', '1.2 M', '2 G']);
 });

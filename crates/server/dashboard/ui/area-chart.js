@@ -13,7 +13,7 @@ const NARROW = 480;
 
 /**
  * `draw(data)` shows: `from`, `step`, `to` (ms) · `lines` [{label, hue, values, faint?}] · `bars` {label, hue, values} on a scale of their own below ·
- * `levels` [{value, label, hue, dashed?}] · `marks` [{at, label, hue, solid?}] · `spans` [{from, to, label, hue}] · `format(n)`, `axis(n)` · `more(i)` rows for the reader [[label, text]].
+ * `levels` [{value, label, hue, dashed?}] · `marks` [{at, label, hue, solid?}] · `spans` [{from, to, label, hue}] · `format(n)`, `axis(n)`, `least` that the axis reaches · `more(i)` rows for the reader [[label, text]].
  */
 export function areaChart({ label, height = 200 }) {
   const svg = s('svg', { role: 'img', 'aria-label': label, height });
@@ -69,7 +69,7 @@ export function areaChart({ label, height = 200 }) {
     if (plot.clientWidth !== known) paint();
     known = plot.clientWidth;
   }).observe(plot);
-  return { el, draw(next) { data = { levels: [], marks: [], spans: [], format: short, axis: compact, ...next }; paint(); } };
+  return { el, draw(next) { data = { levels: [], marks: [], spans: [], least: 0, format: short, axis: compact, ...next }; paint(); } };
 }
 
 function measure(data, width, height) {
@@ -77,7 +77,7 @@ function measure(data, width, height) {
   const floor = height - FOOT - (data.bars ? BARS : 0);
   const values = [...data.lines.flatMap(({ values }) => values), ...data.levels.map(({ value }) => value)];
   const highest = values.reduce((most, value) => Math.max(most, value ?? 0), 0);
-  const rule = ceiling(highest);
+  const rule = ceiling(Math.max(highest, data.least));
   // Room for the words over a limit.
   const most = data.levels.length ? Math.max(highest * 1.16, 1) : rule;
   const x = (time) => Math.round((left + ((time - data.from) / (data.to - data.from)) * (width - left - 4)) * 10) / 10;
@@ -96,7 +96,7 @@ function picture(data, { width, left, floor, rule, x, y, end }) {
   ]);
   const lines = data.lines.map(({ hue, values, faint }) => {
     const parts = stretches(values, values.length - 1 || 1, y).map(put);
-    return s(`g.h-${hue}${faint ? '.faint' : ''}`, parts.map((points) => [s('path.under', { d: area(points, floor) }), s('path.over', { d: line(points) })]));
+    return s(`g.h-${hue}${faint ? '.faint' : ''}`, parts.map((points) => (points.length > 1 ? [s('path.under', { d: area(points, floor) }), s('path.over', { d: line(points) })] : s('circle.alone', { cx: points[0][0], cy: points[0][1], r: 2 }))));
   });
   const spans = data.spans.map(({ from, to, label, hue }) => s(`g.h-${hue}`, s('rect.span', { x: x(from), y: HEAD, width: Math.max(1, x(to) - x(from)), height: floor - HEAD }),
     label && x(to) - x(from) > 40 && s('text.strong', { x: (x(from) + x(to)) / 2, y: (floor + HEAD) / 2, 'text-anchor': 'middle' }, label)));
@@ -104,7 +104,7 @@ function picture(data, { width, left, floor, rule, x, y, end }) {
     s(`path.level${dashed ? '.dashed' : ''}`, { d: `M${left} ${y(value)}H${width}` }), s('text.strong', { x: left + 6, y: y(value) - 6 }, label)));
   const marks = data.marks.map(({ at, label, hue, solid }) => {
     const ahead = x(at) > width - 70;
-    return s(`g.h-${hue}`, s(`path.moment${solid ? '.solid' : ''}`, { d: `M${x(at)} 0V${floor}` }),
+    return s(`g.h-${hue}`, s(`path.moment${solid ? '.solid' : ''}`, { d: `M${x(at)} ${solid ? HEAD : 0}V${floor}` }),
       s('text', { x: x(at) + (ahead ? -5 : 5), y: solid ? floor - 8 : 9, 'text-anchor': ahead ? 'end' : null }, label));
   });
   const ticks = moments(data.from, data.to, Math.max(2, Math.floor((width - left) / 90))).map((at) => {

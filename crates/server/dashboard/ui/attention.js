@@ -27,12 +27,12 @@ function ofBudget({ subject, id, n, since }, said) {
 /** By code: how it is said, and where it is dealt with. */
 const SAYS = {
   budget_closed: ofBudget,
-  no_worker: ({ subject, n, since }) => ({
+  no_worker: ({ subject, n, since }, said) => ({
     hue: 'amber',
     sign: icon('workers'),
-    says: ['Lane ', b(subject), `: ${waiting(n)}, no live worker takes ${n === 1 ? 'it' : 'them'}`],
-    more: [oldest(since)],
-    act: ['Workers', to('/workers', { lane: subject })],
+    says: subject ? ['Lane ', b(subject), `: ${waiting(n)}, no live worker takes ${n === 1 ? 'it' : 'them'}`] : `${many(n, 'execution needs', 'executions need')} what no live worker offers`,
+    more: [oldest(since ?? said.causes?.find(({ cause }) => cause === 'capabilities')?.oldest_at)],
+    act: subject ? ['Workers', to('/workers', { lane: subject })] : ['Executions', to('/executions', { cause: 'capabilities' })],
   }),
   approval_escalated: (_, said) => ofApprovals(said),
   approval_old: (_, said) => ofApprovals(said),
@@ -77,17 +77,24 @@ function ofApprovals({ approvals }) {
   };
 }
 
+// What is said once: a lane that is paused falls behind, too.
+const lanes = ({ subject }) => `lane ${subject}`;
+const ABOUT = { approval_escalated: () => 'approvals', approval_old: () => 'approvals', no_worker: lanes, lane_paused: lanes, lane_growing: lanes };
+/** As many as the server names. */
+const MOST = 6;
 const dotted = (parts) => parts.filter(Boolean).flatMap((one, i) => (i > 0 ? [' · ', one] : [one]));
 
 /** One row for each; none: that nothing does, and what goes on. */
 export function attention(said) {
   const seen = new Set();
   const rows = (said.attention ?? []).flatMap((one) => {
-    const key = one.code.startsWith('approval') ? 'approvals' : `${one.code} ${one.subject}`;
+    const key = ABOUT[one.code]?.(one) ?? `${one.code} ${one.subject}`;
     if (!SAYS[one.code] || seen.has(key)) return [];
     seen.add(key);
     return [SAYS[one.code](one, said)];
   });
+  // The newest wish for an answer is one, even before it is old.
+  if (said.approvals?.n > 0 && !seen.has('approvals') && rows.length < MOST) rows.push(ofApprovals(said));
   if (rows.length === 0) return h('div.item.need.h-teal', mark('completed'), h('span', b('Nothing needs you.'), ' ', quiet(said)));
   return rows.map(({ hue, sign, says, more, act: [label, address] }) =>
     h(

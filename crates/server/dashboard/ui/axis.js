@@ -1,5 +1,7 @@
 // Round numbers for the axes of charts. Nothing here touches the page.
 
+import { count } from '../core/format.js';
+
 const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -23,5 +25,5 @@ export function moments(from, to, count, east = -new Date(from).getTimezoneOffse
 /** A round number in few letters: 500, 40 k, 1.2 M */
 export function compact(n) {
   const [unit, name] = n >= 1e9 ? [1e9, ' G'] : n >= 1e6 ? [1e6, ' M'] : n >= 1e4 ? [1e3, ' k'] : [1, ''];
-  return `${Number((n / unit).toPrecision(3))}${name}`;
+  return `${count(Number((n / unit).toPrecision(3)))}${name}`;
 }

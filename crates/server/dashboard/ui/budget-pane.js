@@ -1,12 +1,13 @@
 // One budget: why it is closed, what was used of it over time, and by whom.
 
 import { act, get, p } from '../core/api.js';
-import { fill, h } from '../core/dom.js';
+import { fill, h, text } from '../core/dom.js';
 import { amount, count, duration, isMoney, percent, short, tail, usage } from '../core/format.js';
 import { at, clock, hour, left, now } from '../core/time.js';
 import { actButton } from './act.js';
 import { after } from './again.js';
 import { areaChart } from './area-chart.js';
+import { linesOf } from './budget-line.js';
 import { copy, part } from './empty.js';
 import { icon } from './icons.js';
 import { limitsButton } from './limits-sheet.js';
@@ -15,7 +16,7 @@ import { mark } from './state-mark.js';
 import { ranges, seg } from './tabs.js';
 
 const HOUR_MS = 3_600_000;
-const RANGES = { '6h': ['6 h', 6, 60_000], '24h': ['24 h', 24, 300_000] };
+const RANGES = { '1h': ['1 h', 1, 60_000], '6h': ['6 h', 6, 60_000], '24h': ['24 h', 24, 300_000] };
 const BURN_MS = 600_000;
 
 export const nameOf = (budget) => budget.scope || tail(budget.budget_id);
@@ -48,25 +49,11 @@ function says(budget) {
 
 const banner = (hue, state, lead, then, more) => h(`div.banner.h-${hue}`, mark(state), h('div', h('p', h('b', lead), ' ', then), more && h('p.ink2', more)));
 
-/** The last values seen, carried on; a line for each stretch between resets. */
-function stretchesOf(values, current) {
-  const lines = [];
-  const resets = [];
-  let before = null;
-  values.forEach((seen, i) => {
-    const value = i === values.length - 1 ? current : seen ?? before;
-    if (before !== null && value < before) resets.push(i);
-    if (!lines.length || resets.at(-1) === i) lines.push(Array(values.length).fill(null));
-    lines.at(-1)[i] = value;
-    before = value;
-  });
-  return { lines, resets };
-}
-
 function picture(budget, name, { from, step_ms: step }, column) {
   const { usage: used, soft, hard } = budget.dimensions[name];
-  const values = column?.value ?? [];
-  const { lines, resets } = stretchesOf(values.some((value) => value !== null) ? values : values.map((_, i) => (i === values.length - 1 ? used : null)), used);
+  const { lines, resets } = linesOf({
+    used: column?.used ?? [], from, step, now: now(), current: used, created: budget.created_at, period: budget.reset_interval_ms, next: budget.next_reset_at,
+  });
   const ahead = budget.next_reset_at && budget.next_reset_at - now() < (now() - from) / 3 ? budget.next_reset_at - now() : 0;
   const closed = budget.state.closed?.dimension === name;
   return {
@@ -76,7 +63,7 @@ function picture(budget, name, { from, step_ms: step }, column) {
     lines: lines.map((values, i) => ({ label: i === lines.length - 1 ? name : `${name} before`, hue: 'blue', values, faint: i < lines.length - 1 })),
     levels: [hard !== undefined && { value: hard, label: `hard ${amount(name, hard)}`, hue: 'red' }, soft !== undefined && { value: soft, label: `soft ${amount(name, soft)}`, hue: 'amber', dashed: true }].filter(Boolean),
     spans: closed && budget.closed_since ? [{ from: Math.max(from, budget.closed_since), to: now(), label: 'closed', hue: 'red' }] : [],
-    marks: [...resets.map((i) => ({ at: from + i * step, label: `reset ${hour(from + i * step)}`, hue: 'grey' })), { at: now(), label: 'now', hue: 'grey', solid: true },
+    marks: [...resets.map((moment) => ({ at: moment, label: `reset ${hour(moment)}`, hue: 'grey' })), { at: now(), label: 'now', hue: 'grey', solid: true },
       ...(ahead ? [{ at: budget.next_reset_at, label: `${closed ? 'opens' : 'resets'} ${hour(budget.next_reset_at)}`, hue: 'teal' }] : [])],
   };
 }
@@ -123,7 +110,7 @@ export function budgetPane(ctx, first, changed) {
   const top = h('div');
   const chart = areaChart({ label: `Use of ${nameOf(first)}`, height: 220 });
   const heading = h('h2');
-  const { now: range, choice } = ranges(ctx, RANGES, '24h');
+  const { now: range, choice } = ranges(ctx, RANGES, now() - first.created_at < HOUR_MS ? '1h' : '24h');
   const below = h('div.stack.pane-rest');
   const dimensions = h('span');
   const done = after(changed);
@@ -145,9 +132,9 @@ export function budgetPane(ctx, first, changed) {
     top, h('section.card', h('div.card-head', heading, dimensions, choice), chart.el), below);
 
   function draw() {
-    title.textContent = nameOf(budget);
+    text(title, nameOf(budget));
     fill(top, says(budget));
-    heading.textContent = name ? `${name[0].toUpperCase()}${name.slice(1)} used` : 'Use';
+    text(heading, name ? `${name[0].toUpperCase()}${name.slice(1)} used` : 'Use');
     const names = Object.keys(budget.dimensions);
     fill(dimensions, names.length > 1 && names.length < 6 && seg(names.map((id) => ({ id, label: id })), name, (id) => ((name = id), draw(), load())));
   }

@@ -100,7 +100,7 @@ export function bytesView(data, type = '', name = 'payload') {
   });
   const choose = ways.length > 1 ? seg(ways.map((way) => ({ id: way, label: way })), ways[0], show) : null;
   const raw = h('button.btn.small', { onclick: () => save(data, name) }, icon('down'), 'Raw');
-  const bar = h('div.row.wrap', choose, h('span.meta', bytes(data.length)), h('span.grow'), field, copyButton(text ?? hexOf(data)), raw);
+  const bar = h('div.row.wrap', choose, h('span.meta', bytes(data.length)), h('span.grow'), copyButton(text ?? hexOf(data)), raw, field);
   return h('div.bytes-view', bar, pane);
 }
 

@@ -147,7 +147,7 @@ export function dataTable({ ctx, columns, key, href, select = false, label, empt
     // Without its head, so that nothing moves when there turns out to be nothing.
     loading(n) {
       table.hidden = items.length === 0;
-      fill(rest, skeleton(n));
+      fill(rest, n > 0 && skeleton(n));
     },
     rows(next) {
       items = next;

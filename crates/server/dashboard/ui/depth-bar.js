@@ -9,8 +9,11 @@ const ENDED = ['completed', 'failed', 'expired', 'cancelled', 'skipped'];
 /** How many of these counts have not ended. */
 export const open = (states) => Object.entries(states).reduce((sum, [state, n]) => (ENDED.includes(state) ? sum : sum + n), 0);
 
+// Of one it is said that it waits for something; of many, for what.
+const MANY = { suspended: 'suspended', waiting_children: 'for upstream' };
+
 /** "22 running · 51 waiting" */
-export const inWords = (states) => STATES.filter((state) => states[state]).map((state) => `${count(states[state])} ${stateWord(state).toLowerCase()}`).join(' · ');
+export const inWords = (states) => STATES.filter((state) => states[state]).map((state) => `${count(states[state])} ${MANY[state] ?? stateWord(state).toLowerCase()}`).join(' · ');
 
 function bar(states, order, share) {
   const parts = order.filter((state) => states[state]);

@@ -2,6 +2,7 @@
 
 import { h } from '../core/dom.js';
 import { get } from '../core/api.js';
+import { recount } from './frame.js';
 import { count, short } from '../core/format.js';
 import { withQuery } from '../core/url.js';
 import { moment, names } from './filter-bar.js';
@@ -76,16 +77,20 @@ export function strip(ctx, depth) {
   return [entry(null, 'All', all), ...there.map((state) => entry(state, SHORT[state] ?? stateWord(state), depth?.[state]))];
 }
 
-/** How many of the lanes that are looked at are in which state. */
-export async function depths(ctx) {
-  const lanes = ctx.query.getAll('lane');
-  const { items } = await get('/lanes', { namespace: ctx.ns, limit: 1_000 }, ctx);
+const sumOf = (all) => {
   const sum = {};
-  for (const { lane_id: lane, depth } of items) {
-    if (lanes.length > 0 && !lanes.includes(lane)) continue;
-    for (const [state, n] of Object.entries(depth)) sum[state] = (sum[state] ?? 0) + n;
-  }
+  for (const depth of all) for (const [state, n] of Object.entries(depth)) sum[state] = (sum[state] ?? 0) + n;
   return sum;
+};
+
+/** How many of the lanes that are looked at are in which state: as the rail's numbers say, or one by one where there are too many lanes for them. */
+export async function depths(ctx, ms) {
+  const lanes = ctx.query.getAll('lane');
+  const isMeant = ({ lane_id: lane }) => lanes.length === 0 || lanes.includes(lane);
+  const said = await recount(ms);
+  if (said && !said.more_lanes) return sumOf(said.lanes.filter(isMeant).map(({ depth }) => depth));
+  const { items } = await get('/lanes', { namespace: ctx.ns, limit: 1_000 }, ctx);
+  return sumOf(items.filter(isMeant).map(({ depth }) => depth));
 }
 
 /** Whether an event tells of an execution that would stand on the first page. */

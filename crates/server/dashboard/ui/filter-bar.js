@@ -48,7 +48,7 @@ function choose(anchor, field, chosen, done) {
   };
   const form = h('form.stack', { onsubmit: submit }, !field.closed && input, list, h('button.btn.small', 'Apply'));
   const close = popup(anchor, form);
-  input.focus();
+  (field.closed ? form.lastChild : input).focus();
   Promise.resolve(field.options?.() ?? []).then(
     (options) => {
       const own = chosen.filter((value) => !options.some((one) => one.value === value)).map((value) => ({ value, label: value }));
@@ -56,6 +56,7 @@ function choose(anchor, field, chosen, done) {
       const show = () => fill(list, all.filter(({ label }) => label.includes(input.value)).map(option));
       input.addEventListener('input', show);
       show();
+      if (field.closed && form.contains(document.activeElement)) list.querySelector('button')?.focus();
     },
     () => {},
   );

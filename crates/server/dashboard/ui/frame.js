@@ -1,6 +1,6 @@
 // What stands around every page: the rail, the bar on top, and the keys that work everywhere.
 
-import { $, fill, h } from '../core/dom.js';
+import { $, fill, h, text } from '../core/dom.js';
 import { act, get } from '../core/api.js';
 import { count } from '../core/format.js';
 import { keys, listed } from '../core/keys.js';
@@ -31,32 +31,41 @@ const COUNT_MS = 30_000;
 
 const links = () => document.querySelectorAll('#rail a[data-s]');
 
+/** Shows or hides what a phone has no room for in its bar. */
+function rest(isOpen) {
+  $('#rail').classList.toggle('open', isOpen);
+  $('#more').setAttribute('aria-expanded', String(isOpen));
+}
+
 /** Marks the entry of the rail the page belongs to; links keep the namespace. */
 export function light(section) {
   document.body.dataset.section = section;
-  $('#rail').classList.remove('open');
+  rest(false);
   for (const link of links()) {
     const name = link.dataset.s;
     link.href = to(name === 'overview' ? '/' : `/${name}`);
     if (name === section) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  $('#ns b').textContent = namespace();
+  text($('#ns b'), namespace());
   const inRest = [...links()].slice(4).some((link) => link.dataset.s === section);
   $('#more').toggleAttribute('aria-current', inRest);
 }
 
-let [counted, countedAt] = [null, 0];
+let [counted, countedAt, counting] = [null, 0, null];
 
-/** Asks for the numbers of the rail: when the namespace is another one, or something happened and they are old. */
-export function recount() {
-  const isOld = counted !== namespace() || Date.now() - countedAt > COUNT_MS;
-  if (!isOld || !may('overview')) return;
-  [counted, countedAt] = [namespace(), Date.now()];
-  get('/overview', { namespace: counted }).then(
-    (said) => snapshot.set(said),
-    () => {},
-  );
+/** Asks for the numbers of the rail: when the namespace is another one, or something happened and they are older than so. Answers them; null: they cannot be had. */
+export async function recount(ms = COUNT_MS) {
+  const isOld = counted !== namespace() || Date.now() - countedAt > ms;
+  if (!may('overview')) return null;
+  if (isOld) {
+    [counted, countedAt] = [namespace(), Date.now()];
+    counting = get('/overview', { namespace: counted }).then(
+      (said) => (snapshot.set(said), said),
+      () => null,
+    );
+  }
+  return counting;
 }
 
 /** Problems, beside the entries they belong to. */
@@ -85,7 +94,8 @@ async function signOut() {
 async function who() {
   const { version } = await get('').catch(() => ({ version: '' }));
   const { key_name: name, role, via } = me.get();
-  fill($('#who'), `${version ? `${version} · ` : ''}signed in as `, h('b', name ?? 'anybody'), ` · ${role}`);
+  const whom = name ? ['signed in as ', h('b', name), ` · ${role}`] : ['no keys: everybody here is ', h('b', role)];
+  fill($('#who'), version && `${version} · `, whom);
   menu($('#who'), () => [
     { label: isDark() ? 'Light' : 'Dark', checked: false, run: () => want(isDark() ? 'light' : 'dark', true) },
     ...(me.get().namespace ? [] : [{ label: `Namespace ${namespace()}…`, checked: false, run: () => $('#ns').click() }]),
@@ -151,7 +161,13 @@ export function frame() {
     u: ['Up', () => $('.head .crumb:last-of-type, .head .crumb')?.click()],
     ...Object.fromEntries(pages),
   });
-  $('#more').addEventListener('click', () => $('#rail').classList.toggle('open'));
+  $('#more').addEventListener('click', () => rest(!$('#rail').classList.contains('open')));
+  $('#rail').addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !$('#rail').classList.contains('open')) return;
+    event.stopPropagation();
+    rest(false);
+    $('#more').focus();
+  });
   connectionBar();
   if (!me.get()) return;
   for (const el of document.querySelectorAll('.admin')) el.hidden = !may('list_keys');

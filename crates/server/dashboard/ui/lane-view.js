@@ -32,7 +32,8 @@ const SAYS = {
 function sentence(lane) {
   const { active = 0, ...rest } = lane.depth;
   const waiting = open(rest);
-  const [hue, state, lead] = lane.state === 'active' && lane.workers === 0 && waiting > 0 ? ['amber', 'rate_limited', 'No live worker serves this lane.'] : SAYS[lane.state];
+  const unfit = lane.queues.reduce((sum, { length, fitting }) => (fitting ? sum : sum + length.n), 0);
+  const [hue, state, lead] = lane.state === 'active' && unfit > 0 && lane.workers > 0 ? ['amber', 'rate_limited', `No live worker takes ${unfit < waiting ? `${count(unfit)} of what waits` : 'what waits'}.`] : lane.state === 'active' && lane.workers === 0 && waiting > 0 ? ['amber', 'rate_limited', 'No live worker serves this lane.'] : SAYS[lane.state];
   return h(`div.banner.h-${hue}`, mark(state), h('div',
     h('p', h('b', lead), ` ${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}, ${count(active)} ${active === 1 ? 'runs' : 'run'}${lane.throughput > 0 ? `, ${rate(lane.throughput)} end` : ''}.`),
     h('p.ink2', `${count(lane.workers)} live ${lane.workers === 1 ? 'worker serves' : 'workers serve'} it.`, lane.oldest_eligible_at && [' The oldest has waited for ', h('span', { class: isLate(lane) ? 'hue strong' : '' }, age(lane.oldest_eligible_at)), '.'])));
@@ -105,8 +106,8 @@ export function laneView(ctx, root, name) {
   };
   const curves = () => part(problem, series, ({ from, step_ms: step, series: [one] }) => {
     const common = { from, step, to: from + step * Math.max(1, one.waiting.length - 1) };
-    depth.draw({ ...common, lines: [{ label: 'waiting', hue: 'amber', values: one.waiting }, { label: 'running', hue: 'blue', values: one.running }], bars: { label: 'failed', hue: 'red', values: one.failed } });
-    oldest.draw({ ...common, format: duration, axis: (ms) => (ms < 120_000 ? `${compact(ms / 1_000)} s` : `${compact(ms / 60_000)} m`), lines: [{ label: 'oldest', hue: 'amber', values: one.oldest_ms }] });
+    depth.draw({ ...common, least: 2, lines: [{ label: 'waiting', hue: 'amber', values: one.waiting }, { label: 'running', hue: 'blue', values: one.running }], bars: { label: 'failed', hue: 'red', values: one.failed } });
+    oldest.draw({ ...common, format: duration, least: 2_000, axis: (ms) => (ms < 120_000 ? `${compact(ms / 1_000)} s` : `${compact(ms / 60_000)} m`), lines: [{ label: 'oldest', hue: 'amber', values: one.oldest_ms }] });
     return null;
   }, 0);
 

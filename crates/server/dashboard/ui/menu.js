@@ -3,6 +3,15 @@
 import { h } from '../core/dom.js';
 import { icon } from './icons.js';
 
+/** Tab stays in what lies over the page: from its last stop to its first. */
+function around(el, event) {
+  const stops = [...el.querySelectorAll('a[href], button:not(:disabled), input')].filter(({ tabIndex }) => tabIndex >= 0);
+  const [end, other] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+  if (document.activeElement !== end) return;
+  event.preventDefault();
+  other?.focus();
+}
+
 /** Shows a node under what it belongs to, until something else is pressed; answers how to close it. */
 export function popup(anchor, node) {
   const el = h('div.popup', { popover: 'auto' }, node);
@@ -14,6 +23,7 @@ export function popup(anchor, node) {
     anchor.setAttribute('aria-expanded', 'false');
     if (hadFocus) anchor.focus();
   });
+  el.addEventListener('keydown', (event) => event.key === 'Tab' && around(el, event));
   el.showPopover();
   anchor.setAttribute('aria-expanded', 'true');
   const [box, own] = [anchor.getBoundingClientRect(), el.getBoundingClientRect()];

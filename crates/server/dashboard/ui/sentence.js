@@ -1,6 +1,6 @@
 // Why an execution stands where it stands, in words. Pure: JSON in, text out.
 
-import { bytes, costOf, count, duration, usage, wholly } from '../core/format.js';
+import { bytes, costOf, count, duration, usage, wholly, withTails } from '../core/format.js';
 
 const number = (n, one) => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
 const stop = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
@@ -141,7 +141,7 @@ function budgetLeft({ hindrance, blocks, detail }) {
  */
 export function sentence({ view, attempts = [], history = [], ...known }) {
   const last = (...what) => history.findLast((line) => what.includes(line.what));
-  const about = { view, attempts, last, ...known, detail: told(view.blocking_detail, known.clock) };
+  const about = { view, attempts, last, ...known, detail: withTails(told(view.blocking_detail, known.clock)) };
   const { public_state: state, state_vector: { blocking_reason: reason } } = view;
   const resumed = state === 'resumable' && reason === 'waiting_for_worker';
   const said = (STATES[state] ?? (resumed ? null : WAITING[reason]))?.(about) ?? FALLBACK[state] ?? { lead: 'Its state has no words here yet.' };

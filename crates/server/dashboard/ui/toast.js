@@ -1,13 +1,13 @@
 // What was done, said once: on the page for a while, and to who listens to it.
 
-import { $, h } from '../core/dom.js';
+import { $, h, plain } from '../core/dom.js';
 
 const STAYS_MS = 5_000;
 const AT_MOST = 3;
 
 /** Says it in the one region that is read aloud. */
 export function say(text) {
-  $('#said').textContent = text;
+  $('#said').textContent = plain(text);
 }
 
 /** Shows a sentence for a while; `act` is a button beside it. */

@@ -1,7 +1,7 @@
 // One line about an execution: what it does, or why it waits, or how it ended.
 
 import { h } from '../core/dom.js';
-import { wholly } from '../core/format.js';
+import { wholly, withTails } from '../core/format.js';
 import { now } from '../core/time.js';
 
 function waiting(view) {
@@ -19,7 +19,7 @@ export function why(view) {
   if (state === 'failed') return view.failure ? `${view.failure.category}: ${view.failure.reason}` : '';
   if (state === 'suspended' && view.suspension) return waiting(view);
   if (['completed', 'cancelled', 'expired', 'skipped'].includes(state)) return view.reason ?? '';
-  return view.blocking_detail ?? '';
+  return withTails(view.blocking_detail ?? '');
 }
 
 /** The same with a bar of how far it is. */

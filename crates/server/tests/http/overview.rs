@@ -52,10 +52,12 @@ async fn who_follows_an_overview_is_told_at_once_and_whenever_it_is_another_one(
 async fn an_overview_and_series_are_documents_too() {
     let scene = Scene::new();
     scene.submitted().await;
-    let asked = request(Method::GET, "/v1/overview?namespace=default").header("accept", "application/json");
-    let overview = scene.send(asked, Body::empty()).await;
-    assert_eq!(overview.header("content-type"), "application/json");
-    assert_eq!(overview.json()["states"], json!({ "waiting": 1 }));
+    for accepted in ["application/json", "*/*"] {
+        let asked = request(Method::GET, "/v1/overview?namespace=default").header("accept", accepted);
+        let overview = scene.send(asked, Body::empty()).await;
+        assert_eq!(overview.header("content-type"), "application/json", "{accepted}");
+        assert_eq!(overview.json()["states"], json!({ "waiting": 1 }));
+    }
     let series = scene
         .get("/v1/series?of=all&of=lane:default&step_ms=60000")
         .await
