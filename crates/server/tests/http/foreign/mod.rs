@@ -77,8 +77,10 @@ fn told(answer: &Answer) -> String {
 }
 
 /// Fields that say what time it is: two servers are not asked in the same moment.
-const TIMES: [&str; 4] = [
+const TIMES: [&str; 6] = [
     "\"server_time\":",
+    "\"as_of\":",
+    "\"updated_at\":",
     "\"registered_at\":",
     "\"seen_at\":",
     "\"expires_at\":",
