@@ -43,10 +43,12 @@ class Report:
     def write(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.kept.write_text(json.dumps({"runs": dict(sorted(self.runs.items()))}, indent=1, ensure_ascii=False) + "\n")
-        for name, svg in self.plots():
+        pictures = []
+        for name, title, svg in self.plots():
             (self.folder / f"{name}.svg").write_text(svg)
+            pictures += [f"![{title}]({self.folder.name}/{name}.svg)", ""]
         if self.page.exists():
-            tables = {"targets": self.targets(), "costs": self.costs(), "where": self.where()}
+            tables = {"targets": self.targets(), "costs": self.costs(), "plots": pictures[:-1], "where": self.where()}
             self.page.write_text(filled(self.page.read_text(), tables))
 
     def each(self, scenario):
@@ -85,7 +87,7 @@ class Report:
             )
 
     def plots(self):
-        """What there is to draw, by name."""
+        """What there is to draw: its name, its title and how it looks."""
         share, rate = Axis("% of S1 on an empty store, in the same round"), Axis("tasks a second")
         wanted = (
             ("volume", "S1 over what is stored", "s9", Axis("executions stored"), share, by_volume),
@@ -98,7 +100,7 @@ class Report:
             for store, run in self.each(scenario).items():
                 series.update(lines(store, run["compared"]))
             if any(series.values()):
-                yield name, plot(title, x, y, series, of_a_colour=2 if lines is by_load else 1)
+                yield name, title, plot(title, x, y, series, of_a_colour=2 if lines is by_load else 1)
 
 
 def point(x, spread, factor=1):

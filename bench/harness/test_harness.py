@@ -145,7 +145,7 @@ class Plots(unittest.TestCase):
 
 
 class Reports(unittest.TestCase):
-    PAGE = "".join(f"<!-- {name}: written by bench/run -->\nold\n<!-- end of {name} -->\n" for name in ("targets", "costs", "where"))
+    PAGE = "".join(f"<!-- {name}: written by bench/run -->\nold\n<!-- end of {name} -->\n" for name in ("targets", "costs", "plots", "where"))
 
     def run_of(self, rounds, scenario, size=1):
         machine = {"cores": 2, "load_before": 0.5}
@@ -165,6 +165,7 @@ class Reports(unittest.TestCase):
             text = page.read_text()
             self.assertIn("1.2 of the throughput of one server, with two | ≥ 1 | met |", text)
             self.assertTrue(text.startswith("# Title\n") and text.endswith("The end.\n") and "old" not in text)
+            self.assertIn("![S1 over servers](performance/servers.svg)", text)
             ElementTree.parse(page.with_suffix("") / "servers.svg")
 
     def test_a_page_without_a_place_for_a_table_is_refused(self):
