@@ -112,6 +112,10 @@ dev *args:
 bench *args:
     bench/run {{args}}
 
+# Everything that bench/run measures, for docs/performance.md: tables, plots and figures; --quick takes about ten minutes
+bench-report *args:
+    bench/run --report docs/performance {{args}}
+
 # The SQLite store beside a hand-written queue on the same SQLite
 bench-sqlite *part:
     cargo run --release -p ff-bench --bin sqlite -- {{part}}

@@ -2,6 +2,9 @@
 
 from statistics import median
 
+# What a line is about, beside its figures.
+NO_FIGURES = ("tasks", "exact")
+
 
 def spread(values):
     return {"median": median(values), "min": min(values), "max": max(values)}
@@ -17,16 +20,15 @@ def compared(rounds, ours):
 
 
 def row(lines, name, rounds, ours):
+    fields = {field: None for line in lines for field, value in line.items() if is_figure(field, value)}
+    found = {"rounds": len(lines), **{field: spread([line[field] for line in lines if field in line]) for field in fields}}
     # What fell out in one round is compared in those it was in.
-    ratios = [
-        figures[ours]["per_second"] / figures[name]["per_second"]
-        for figures in rounds
-        if name in figures and ours in figures
-    ]
-    found = {"rounds": len(lines), "per_second": spread([line["per_second"] for line in lines])}
-    numbers = {field for line in lines for field, value in line.items() if field.endswith("_per_task") or "percent" in field}
-    for field in sorted(numbers):
-        found[field] = spread([line[field] for line in lines if field in line])
+    pairs = [(figures[ours], figures[name]) for figures in rounds if name in figures and ours in figures]
+    ratios = [mine["per_second"] / its["per_second"] for mine, its in pairs if "per_second" in mine and "per_second" in its]
     if name != ours and ratios:
         found["ours_to_it"] = {**spread(ratios), "each": ratios}
     return found
+
+
+def is_figure(field, value):
+    return field not in NO_FIGURES and isinstance(value, (int, float)) and not isinstance(value, bool)

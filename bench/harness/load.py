@@ -5,14 +5,13 @@ from dataclasses import dataclass
 # Nodes of a linear flow, and steps of an agent.
 NODES = 10
 STEPS = 40
-# Tasks, nodes or steps of a round that is long enough to measure.
-USUAL = {"s1": 20_000, "s4": 10_000, "s10": 20_000}
 
 
 @dataclass(frozen=True)
 class Load:
+    # What `ff bench` and peers call it.
     scenario: str
-    # Tasks, nodes or steps.
+    # Tasks, nodes or steps; see the scenario.
     size: int
     workers: int = 16
     batch: int = 32

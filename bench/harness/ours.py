@@ -3,7 +3,6 @@
 import subprocess
 
 from .install import run
-from .load import NODES, STEPS
 from .places import ROOT, TARGET
 from .process import Failed, figures
 
@@ -20,48 +19,59 @@ def program():
     return TARGET / "release" / "ff"
 
 
-def can_be_read(ff, scenario):
-    """Whether a scenario of `ff bench` prints figures for programs."""
-    ended = subprocess.run([ff, "bench", scenario, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return ended.returncode == 0 and "--output" in ended.stdout
+def by_name(line, name):
+    """A line and what stood beside it in the same process, by name."""
+    others = line.pop("beside", {})
+    found = {other: {"peer": other, "per_second": per_second, "exact": True} for other, per_second in others.items()}
+    if len(others) == 1:
+        # Lines of one round may each have stood beside the same at another time.
+        (per_second,) = others.values()
+        line["share"] = line["per_second"] / per_second
+    found[name if line["way"] == "in process" else f"{name}, {line['way']}"] = line
+    return found
+
+
+def in_rounds(lines, name):
+    """Lines of one process as rounds: the first of every way, the second of every way, and so on."""
+    rounds, seen = [], {}
+    for line in lines:
+        number = seen[line["way"]] = seen.get(line["way"], -1) + 1
+        if number == len(rounds):
+            rounds.append({})
+        rounds[number].update(by_name(line, name))
+    return rounds
 
 
 class Ours:
-    """A scenario of `ff bench`, one round each time."""
+    """A scenario of `ff bench`."""
 
     is_ours = True
 
-    def __init__(self, ff, load, server, folder, name=OURS, through_server=False):
-        self.name, self.load, self.server, self.folder = name, load, server, folder
-        self.through_server = through_server
-        self.command = [str(ff), "bench", load.scenario, "--output", "json", *self._amount()]
-        self.command += ["--workers", str(load.workers), "--batch", str(load.batch), "--payload", str(load.payload)]
-        if server.kind != "sqlite":
+    def __init__(self, ff, scenario, load, server, folder, name=OURS, more=(), empty=None):
+        self.name, self.scenario, self.load, self.server, self.folder = name, scenario, load, server, folder
+        self.empty = empty
+        self.command = [str(ff), "bench", load.scenario, "--output", "json", *server.options, *more]
+        if server.is_served:
             self.command += ["--store", server.address()]
-        if through_server:
-            self.command += ["--through", "http"]
+        if empty is not None and server.is_served:
+            self.command += ["--empty", empty.address()]
 
-    def _amount(self):
-        load = self.load
-        return {
-            "s1": ["--rounds", "1", "--tasks", str(load.size)],
-            "s4": ["--flows", str(load.flows), "--nodes", str(NODES)],
-            "s10": ["--rounds", "1", "--agents", str(load.agents), "--steps", str(STEPS)],
-        }[load.scenario]
+    def rounds(self, count):
+        """So many of one process."""
+        for server in (self.server, self.empty):
+            if server is not None:
+                server.clean()
+        found = in_rounds(figures([*self.command, *self.scenario.options(self.load, count)], self.folder), self.name)
+        if not found:
+            raise Failed(f"{self.command} printed no figures")
+        return found
 
     def round(self):
-        """Its figures by name, and those of what stood beside it in the same process."""
+        """One of a process of its own: its figures by name, and those of what stood beside it."""
         self.server.clean()
         before = self.server.stored_bytes()
-        found = {}
-        for line in figures(self.command, self.folder):
-            name = self.name if line["way"] == "in process" else f"{self.name} {line['way']}"
-            for other, per_second in line.pop("beside", {}).items():
-                found[other] = {"peer": other, "per_second": per_second, "exact": True}
-            found[name] = line
-        if self.name not in found:
-            raise Failed(f"{self.command} printed no figures")
-        if before is not None and self.load.scenario == "s1" and not self.through_server:
+        (found,) = self.rounds(1)
+        if before is not None and self.scenario.name == "s1":
             stored = self.server.stored_bytes() - before
             found[self.name]["stored_bytes_per_task"] = stored / self.load.size
         return found
@@ -73,9 +83,13 @@ class RawSqlite:
     name = "a raw batched queue"
     is_ours = False
 
-    def __init__(self, load, folder):
-        cargo_build("ff-bench", "--bin", "raw-sqlite")
-        self.command, self.folder = [str(TARGET / "release" / "raw-sqlite"), str(load.size)], folder
+    def __init__(self, given, load, folder):
+        # Whoever brings an ff may have brought it, too.
+        program = given and given.resolve().with_name("raw-sqlite")
+        if not program or not program.exists():
+            cargo_build("ff-bench", "--bin", "raw-sqlite")
+            program = TARGET / "release" / "raw-sqlite"
+        self.command, self.folder = [str(program), str(load.size)], folder
 
     def round(self):
         (line,) = figures(self.command, self.folder)

@@ -7,7 +7,7 @@ from . import install
 from .load import STEPS
 from .process import Failed, figures
 
-ALL = ("sqlite", "valkey", "valkey-cluster", "postgres")
+ALL = ("sqlite", "valkey", "cluster", "postgres")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Peer:
 
 
 PEERS = [
-    Peer("bullmq", "bullmq", install.npm_peer, "s1", ("valkey", "valkey-cluster")),
+    Peer("bullmq", "bullmq", install.npm_peer, "s1", ("valkey", "cluster")),
     Peer("graphile-worker", "graphile-worker", install.npm_peer, "s1", ("postgres",)),
     Peer("pg-boss", "pg-boss", install.npm_peer, "s1", ("postgres",)),
     Peer("apalis", "apalis", install.cargo_peer, "s1", ("sqlite", "valkey", "postgres")),
@@ -38,7 +38,7 @@ PEERS = [
 ]
 
 # What their clients call the kind of store.
-SCHEMES = {"sqlite": "sqlite", "valkey": "redis", "valkey-cluster": "redis", "postgres": "postgresql"}
+SCHEMES = {"sqlite": "sqlite", "valkey": "redis", "cluster": "redis", "postgres": "postgresql"}
 
 
 def wanted(names, store, scenario):

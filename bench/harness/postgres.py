@@ -15,6 +15,8 @@ DATABASE = "bench"
 
 class Postgres:
     kind = "postgres"
+    is_served = True
+    options = ()
 
     def __init__(self, folder):
         found = os.environ.get("FF_POSTGRES_BIN") or subprocess.run(

@@ -6,6 +6,10 @@ import sqlite3
 
 class Sqlite:
     kind = "sqlite"
+    # Nobody is told an address: each makes a file of its own.
+    is_served = False
+    # What `ff bench` is told besides.
+    options = ()
     processes = ()
     # Each brings its own; this is the one of the harness, which measures nothing.
     version = f"SQLite, each its own (Python: {sqlite3.sqlite_version})"
@@ -26,3 +30,10 @@ class Sqlite:
 
     def stop(self):
         pass
+
+
+class SqliteNormal(Sqlite):
+    """The same, and what is committed is on disk a little later."""
+
+    kind = "sqlite-normal"
+    options = ("--sync", "normal")

@@ -15,6 +15,8 @@ class Valkey:
     """One server."""
 
     kind = "valkey"
+    is_served = True
+    options = ()
 
     def __init__(self, folder, *options):
         program = subprocess.run(
@@ -71,7 +73,9 @@ class Valkey:
 class ValkeyCluster:
     """Three primaries that share all slots."""
 
-    kind = "valkey-cluster"
+    kind = "cluster"
+    is_served = True
+    options = ()
 
     def __init__(self, folder):
         self.nodes = []

@@ -135,7 +135,7 @@ pub(crate) async fn told_to_stop() -> anyhow::Result<()> {
 }
 
 /// A connection is an open file: as many as the system lets us have.
-fn open_many_files() {
+pub(crate) fn open_many_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current == maximum {

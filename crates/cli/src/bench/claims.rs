@@ -1,11 +1,10 @@
-//! Claims from a lane in which very much waits that no worker may run, beside a lane in which nothing else does.
+//! S5: claims from a lane in which very much waits that no worker may run, beside a lane in which nothing else does.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use ff_backend::Backend;
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, Task};
+use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 use ff_core::name::LaneId;
@@ -13,12 +12,12 @@ use futures::future::try_join_all;
 
 use super::left::Left;
 use super::load::{LoadArguments, check_delivery, claim, complete};
-use super::measured::{Measured, StoreArguments};
+use super::medians::Medians;
+use super::output::Beside;
+use super::run::{Run, RunArguments, Took};
 use super::submit::{submit, task};
-use super::throughput::median;
-use crate::{open, say};
 
-/// Claims from a lane full of work that no worker may run, beside an empty one.
+/// S5: claims from a lane full of work that no worker may run, beside an empty one.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Executions in the lane whose capabilities no worker has
@@ -33,86 +32,91 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     load: LoadArguments,
     #[command(flatten)]
-    store: StoreArguments,
+    run: RunArguments,
 }
 
 /// Capabilities that nobody has, each of them asked for by as many executions.
 const MISSING: usize = 10;
+/// The one that workers have and their tasks ask for.
+const CAPABILITY: &str = "bench";
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let measured = Measured::open(&arguments.store).await?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
-    let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
+    let Arguments {
+        tasks, load, unmatched, ..
+    } = *arguments;
+    let run = Run::begin("s5", &arguments.run, &format!("{tasks} tasks a round, {load}")).await?;
     let (empty, crowded) = (LaneId::parse("bench-empty")?, LaneId::parse("bench-crowded")?);
-    let (tasks, load) = (arguments.tasks, arguments.load);
-    say::line(format_args!(
-        "claims on {}: {tasks} tasks a round, {load}",
-        measured.name
-    ));
-    crowd(&fabric, &crowded, arguments).await?;
-    let (mut alone, mut among, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    crowd(&run.fabric, &crowded, arguments).await?;
+    let mut medians = Medians::default();
     for _ in 0..arguments.rounds {
-        let (empty, crowded) = (
-            round(&fabric, &empty, arguments).await?,
-            round(&fabric, &crowded, arguments).await?,
-        );
-        alone.push(empty);
-        among.push(crowded);
-        ratios.push(crowded / empty);
+        let alone = claimed(&run, &empty, arguments).await?;
+        let among = claimed(&run, &crowded, arguments).await?;
+        let figures = run
+            .figures(format!("among {unmatched} unmatched"))
+            .done(tasks, among.time)
+            .using(among.used.each(tasks))
+            .with("empty_all_cpu_us_per_task", alone.used.each(tasks).all_cpu_us())
+            .beside(Beside::from([(
+                "an empty lane",
+                tasks as f64 / alone.time.as_secs_f64(),
+            )]));
+        run.tell(&figures)?;
+        medians.add(&figures);
     }
-    engine.stop().await;
-    let (alone, among) = (median(&mut alone), median(&mut among));
-    say::line(format_args!(
-        "  {alone:.0} claims/s from a lane that is empty otherwise"
-    ));
-    say::line(format_args!(
-        "  {among:.0} claims/s among {} executions that no worker matches",
-        arguments.unmatched
-    ));
-    say::line(format_args!("  median: {:.1} % of it", 100.0 * median(&mut ratios)));
+    run.say(medians);
+    run.end().await;
     Ok(())
 }
 
 /// Fills a lane with what nobody may run.
 async fn crowd(fabric: &Arc<dyn Fabric>, lane: &LaneId, arguments: &Arguments) -> anyhow::Result<()> {
+    let fabrics = std::slice::from_ref(fabric);
     for nth in 0..MISSING {
-        let mut command = task(arguments.load.payload)?;
-        command.lane_id = lane.clone();
-        let missing = CapabilitySet::parse([format!("missing-{nth}")])?;
-        command.policy.routing_requirements.required_capabilities = missing;
-        submit(
-            fabric,
-            arguments.load.submitters,
-            arguments.unmatched / MISSING,
-            &command,
-        )
-        .await?;
+        let command = routed(lane, &format!("missing-{nth}"), arguments)?;
+        let tasks = arguments.unmatched / MISSING;
+        submit(fabrics, arguments.load.submitters, tasks, &command).await?;
     }
     Ok(())
 }
 
-/// How many tasks of a lane are claimed in a second. Only that is measured: they are submitted before and completed after it.
-async fn round(fabric: &Arc<dyn Fabric>, lane: &LaneId, arguments: &Arguments) -> anyhow::Result<f64> {
-    let Arguments { tasks, load, .. } = *arguments;
-    let mut command = task(load.payload)?;
+/// A task that only a worker with a capability may run.
+fn routed(lane: &LaneId, capability: &str, arguments: &Arguments) -> anyhow::Result<CreateExecution> {
+    let mut command = task(arguments.load.payload)?;
     command.lane_id = lane.clone();
-    let submitted = submit(fabric, load.submitters, tasks, &command).await?;
-    let (left, started) = (Left::new(tasks), Instant::now());
-    let claimers = (0..load.workers).map(|number| {
-        let mut claim = claim(number, load.batch, 1)?;
-        claim.want.lanes = vec![lane.clone()];
-        Ok(tokio::spawn(claim_all(Arc::clone(fabric), claim, Arc::clone(&left))))
-    });
-    let mut claimed = Vec::with_capacity(tasks);
-    for claimer in claimers.collect::<anyhow::Result<Vec<_>>>()? {
-        claimed.extend(claimer.await??);
-    }
-    let took = started.elapsed();
-    try_join_all(claimed.iter().map(|task| complete(&**fabric, task))).await?;
+    command.policy.routing_requirements.required_capabilities = CapabilitySet::parse([capability])?;
+    Ok(command)
+}
+
+/// What it takes to claim tasks from a lane. Only that is measured: they are submitted before and completed after it.
+async fn claimed(run: &Run, lane: &LaneId, arguments: &Arguments) -> anyhow::Result<Took> {
+    let Arguments { tasks, load, .. } = *arguments;
+    let command = routed(lane, CAPABILITY, arguments)?;
+    let fabrics = std::slice::from_ref(&run.fabric);
+    let submitted = submit(fabrics, load.submitters, tasks, &command).await?;
+    let work = async {
+        let left = Left::new(tasks);
+        let claimers = (0..load.workers).map(|number| {
+            let mut claim = claim(number, load.batch, 1)?;
+            claim.want.lanes = vec![lane.clone()];
+            claim.want.capabilities = CapabilitySet::parse([CAPABILITY])?;
+            Ok(tokio::spawn(claim_all(
+                Arc::clone(&run.fabric),
+                claim,
+                Arc::clone(&left),
+            )))
+        });
+        let mut claimed = Vec::with_capacity(tasks);
+        for claimer in claimers.collect::<anyhow::Result<Vec<_>>>()? {
+            claimed.extend(claimer.await??);
+        }
+        anyhow::Ok(claimed)
+    };
+    let (claimed, took) = run.measure(work).await?;
+    try_join_all(claimed.iter().map(|task| complete(&*run.fabric, task))).await?;
     let claimed: Vec<ExecutionId> = claimed.iter().map(|task| task.execution_id).collect();
     check_delivery(&submitted, &claimed)?;
-    Ok(tasks as f64 / took.as_secs_f64())
+    Ok(took)
 }
 
 /// Claims until everything is claimed.

@@ -1,24 +1,14 @@
 //! S4: linear flows. A node may only be claimed after the one before it has ended, which the run checks for every edge.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Instant;
 
-use ff_backend::Backend;
-use ff_core::command::flow::{Assembly, CreateFlow, CreateFlowWith, FlowGraph, GraphEdge, GraphMember};
-use ff_core::command::submit::CreateExecution;
 use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
-use ff_core::name::{ExecutionKind, FlowKind, Namespace};
-use ff_core::payload::Payload;
-use ff_core::record::{DependencyKind, Tags};
-use ff_engine::Engine;
 use futures::future::try_join_all;
 
+use super::graph::{Shape, submit_flow};
 use super::load::{LoadArguments, Loop, Workers, check_delivery};
-use super::measured::{Measured, StoreArguments};
-use super::output::{Beside, Figures, Output};
-use crate::open;
+use super::run::{Run, RunArguments};
 
 /// S4: linear flows, with every edge in order.
 #[derive(clap::Args)]
@@ -32,98 +22,46 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     load: LoadArguments,
     #[command(flatten)]
-    store: StoreArguments,
-    #[command(flatten)]
-    output: Output,
+    run: RunArguments,
 }
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let measured = Measured::open(&arguments.store).await?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
-    let nodes = arguments.flows * arguments.nodes;
-    let (before, started) = (measured.usage().await?, Instant::now());
-    let workers = Workers::start(
-        &(Arc::new(engine.clone()) as Arc<dyn Fabric>),
-        Loop::Calls,
-        arguments.load,
-        nodes,
-    );
-    let graphs = (0..arguments.flows).map(|_| submit(&engine, arguments));
-    let flows: Vec<Vec<ExecutionId>> = try_join_all(graphs).await?;
-    let completed = workers.completed().await?;
-    let took = started.elapsed().as_secs_f64();
-    let used = measured.usage().await?.since(before);
-    check_delivery(&flows.concat(), &completed)?;
-    let edges = check_order(&engine, &flows).await?;
-    engine.stop().await;
-    let figures = Figures {
-        scenario: "s4",
-        store: &measured.name,
-        way: "in process",
-        tasks: nodes,
-        seconds: took,
-        each: used.each(nodes),
-        beside: Beside::new(),
+    let Arguments { flows, nodes, load, .. } = *arguments;
+    let what = format!("{flows} linear flows of {nodes} nodes, {} workers", load.workers);
+    let run = Run::begin("s4", &arguments.run, &what).await?;
+    let shape = Shape {
+        members: nodes,
+        payload: load.payload,
+        chained: true,
     };
-    let output = arguments.output;
-    output.say(format_args!(
-        "S4 on {}: {} linear flows of {} nodes, {} workers",
-        measured.name, arguments.flows, arguments.nodes, arguments.load.workers
-    ));
-    output.say(format_args!(
-        "  {:.0} nodes/s, {:.0} flows/s",
-        nodes as f64 / took,
-        arguments.flows as f64 / took
-    ));
-    output.say(format_args!(
-        "  all {edges} edges in order, each node delivered exactly once"
-    ));
-    output.say(format_args!("  per node: {}", figures.each));
-    output.round(&figures)
-}
-
-async fn submit(engine: &Engine, arguments: &Arguments) -> anyhow::Result<Vec<ExecutionId>> {
-    let kind = ExecutionKind::parse("bench")?;
-    let submission = CreateExecution::new(kind, Payload::binary(vec![7; arguments.load.payload]));
-    let member = |number: usize| GraphMember {
-        key: number.to_string(),
-        submission: submission.clone(),
+    let work = async {
+        let workers = Workers::start(std::slice::from_ref(&run.fabric), Loop::Calls, load, flows * nodes);
+        let submitted = try_join_all((0..flows).map(|_| submit_flow(&*run.fabric, shape))).await?;
+        anyhow::Ok((submitted, workers.completed().await?))
     };
-    let edge = |number: usize| GraphEdge {
-        upstream: (number - 1).to_string(),
-        downstream: number.to_string(),
-        dependency_kind: DependencyKind::SuccessOnly,
-        data_passing_ref: None,
-    };
-    let graph = FlowGraph {
-        flow: CreateFlowWith {
-            flow_id: None,
-            definition: CreateFlow {
-                namespace: Namespace::default_namespace(),
-                flow_kind: FlowKind::parse("bench")?,
-                tags: Tags::new(),
-                retention: None,
-                assembly: Assembly::Assembling,
-            },
-        },
-        members: (0..arguments.nodes).map(member).collect(),
-        edges: (1..arguments.nodes).map(edge).collect(),
-        open: true,
-    };
-    Ok(engine.create_flow_graph(graph).await?.execution_ids)
+    let ((submitted, completed), took) = run.measure(work).await?;
+    let members: Vec<Vec<ExecutionId>> = submitted.into_iter().map(|(_, members)| members).collect();
+    check_delivery(&members.concat(), &completed)?;
+    let edges = check_order(&*run.fabric, &members).await?;
+    let figures = run.figures("in process").done(flows * nodes, took.time);
+    run.tell(
+        &figures
+            .using(took.used.each(flows * nodes))
+            .with("edges_in_order", edges as f64),
+    )?;
+    run.end().await;
+    Ok(())
 }
 
 /// Every node started at or after the end of the one before it, by the clock of their partition; how many edges that were.
-async fn check_order(engine: &Engine, flows: &[Vec<ExecutionId>]) -> anyhow::Result<usize> {
+async fn check_order(fabric: &dyn Fabric, flows: &[Vec<ExecutionId>]) -> anyhow::Result<usize> {
     let mut edges = 0;
     for flow in flows {
         let mut times = HashMap::new();
         for id in flow {
-            let view = engine.get_execution(*id).await?;
-            let started = view.started_at;
-            let ended = view.completed_at;
-            times.insert(*id, (started, ended));
+            let view = fabric.get_execution(*id).await?;
+            times.insert(*id, (view.started_at, view.completed_at));
         }
         for pair in flow.windows(2) {
             let (ended, started) = (times[&pair[0]].1, times[&pair[1]].0);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use ff_core::capability::CapabilitySet;
 use ff_core::command::claim::{Claim, Exchange, Finish, LaneOrder, Task, Want};
@@ -63,15 +64,22 @@ pub(crate) enum Loop {
 /// Workers under way until so many tasks are done.
 pub(crate) struct Workers {
     left: Arc<Left>,
-    working: Vec<tokio::task::JoinHandle<anyhow::Result<Vec<ExecutionId>>>>,
+    working: Vec<tokio::task::JoinHandle<anyhow::Result<Vec<Done>>>>,
+}
+
+/// A task that was completed.
+pub(super) struct Done {
+    pub(super) id: ExecutionId,
+    /// When its worker had it.
+    pub(super) claimed: Instant,
 }
 
 impl Workers {
-    /// Starts them.
-    pub(crate) fn start(fabric: &Arc<dyn Fabric>, by: Loop, load: LoadArguments, tasks: usize) -> Self {
+    /// Starts them. Where there are several ways to the engine each worker has one of them.
+    pub(crate) fn start(fabrics: &[Arc<dyn Fabric>], by: Loop, load: LoadArguments, tasks: usize) -> Self {
         let left = Left::new(tasks);
         let start = |number| {
-            let (fabric, left) = (Arc::clone(fabric), Arc::clone(&left));
+            let (fabric, left) = (Arc::clone(&fabrics[number % fabrics.len()]), Arc::clone(&left));
             match by {
                 Loop::Calls => tokio::spawn(work(fabric, number, load, left, 0)),
                 Loop::Steps(steps) => tokio::spawn(work(fabric, number, load, left, steps)),
@@ -89,11 +97,16 @@ impl Workers {
 
     /// Everything they completed, each worker's in its order.
     pub(crate) async fn completed(self) -> anyhow::Result<Vec<ExecutionId>> {
-        let mut completed = Vec::new();
+        Ok(self.done().await?.iter().map(|done| done.id).collect())
+    }
+
+    /// The same, with when they had it.
+    pub(super) async fn done(self) -> anyhow::Result<Vec<Done>> {
+        let mut done = Vec::new();
         for worker in self.working {
-            completed.extend(worker.await??);
+            done.extend(worker.await??);
         }
-        Ok(completed)
+        Ok(done)
     }
 }
 
@@ -143,7 +156,7 @@ async fn work(
     load: LoadArguments,
     left: Arc<Left>,
     steps: usize,
-) -> anyhow::Result<Vec<ExecutionId>> {
+) -> anyhow::Result<Vec<Done>> {
     let claim = claim(number, load.batch, 1)?;
     let mut completed = Vec::new();
     loop {
@@ -155,6 +168,7 @@ async fn work(
             tasks = fabric.claim(claim.clone()) => tasks?,
             () = none_left => continue,
         };
+        let claimed = Instant::now();
         let ends = tasks.iter().map(async |task| {
             record(&*fabric, task, steps, load.payload).await?;
             complete(&*fabric, task).await
@@ -162,22 +176,20 @@ async fn work(
         for ended in join_all(ends).await {
             ended?;
         }
-        completed.extend(tasks.iter().map(|task| task.execution_id));
+        completed.extend(tasks.iter().map(|task| Done {
+            id: task.execution_id,
+            claimed,
+        }));
         left.is_done(tasks.len());
     }
 }
 
 /// The same in one call a turn: what is done goes out with the wish for more.
-async fn exchange(
-    fabric: Arc<dyn Fabric>,
-    number: usize,
-    batch: usize,
-    left: Arc<Left>,
-) -> anyhow::Result<Vec<ExecutionId>> {
+async fn exchange(fabric: Arc<dyn Fabric>, number: usize, batch: usize, left: Arc<Left>) -> anyhow::Result<Vec<Done>> {
     let claim = claim(number, batch, 1)?;
     // The same process in every round.
     let incarnation = Incarnation(uuid::Uuid::from_u128(number as u128 + 1));
-    let (mut completed, mut done) = (Vec::new(), Vec::<Task>::new());
+    let (mut completed, mut done, mut claimed) = (Vec::new(), Vec::<Task>::new(), Instant::now());
     loop {
         let none_left = left.none();
         let is_over = left.count() == 0;
@@ -207,10 +219,13 @@ async fn exchange(
         for result in exchanged.results {
             result?;
         }
-        completed.extend(done.iter().map(|task| task.execution_id));
+        completed.extend(done.iter().map(|task| Done {
+            id: task.execution_id,
+            claimed,
+        }));
         if !done.is_empty() {
             left.is_done(done.len());
         }
-        done = exchanged.tasks;
+        (done, claimed) = (exchanged.tasks, Instant::now());
     }
 }

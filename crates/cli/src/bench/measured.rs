@@ -1,5 +1,6 @@
 //! The store under test.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,22 @@ pub(crate) struct StoreArguments {
     /// When SQLite has a commit on disk
     #[arg(long, value_enum, default_value_t = Sync::Full)]
     sync: Sync,
+}
+
+impl StoreArguments {
+    /// What it is called, and the address at which servers in other processes find it: a SQLite file in `folder`, unless it is another.
+    pub(super) fn for_servers(&self, folder: &Path) -> (&'static str, String) {
+        match &self.store {
+            Some(Address::Valkey(urls)) => ("Valkey", urls.join(",")),
+            Some(Address::Postgres(urls)) => ("PostgreSQL", urls.concat()),
+            _ => ("SQLite", format!("sqlite:{}", folder.join("bench.db").display())),
+        }
+    }
+
+    /// Another store of the same kind.
+    pub(super) fn another(&self, store: Option<Address>) -> Self {
+        Self { store, sync: self.sync }
+    }
 }
 
 /// When an acknowledged commit is on disk.
@@ -57,7 +74,7 @@ enum Kind {
     Sqlite {
         store: Arc<SqliteBackend>,
         /// Goes with the run.
-        _folder: TempDir,
+        folder: TempDir,
     },
     /// A connection to each node.
     Valkey(Vec<redis::aio::MultiplexedConnection>),
@@ -83,7 +100,7 @@ impl Measured {
                 let folder = tempfile::tempdir()?;
                 let backend = open::sqlite(&folder.path().join("bench.db"), arguments.sync.into())?;
                 let store = Arc::clone(&backend);
-                (Kind::Sqlite { store, _folder: folder }, backend)
+                (Kind::Sqlite { store, folder }, backend)
             }
         };
         let name = match &kind {
@@ -119,6 +136,35 @@ impl Measured {
                 Some(asked.elapsed())
             }
             Kind::Postgres(server) => Some(server.ping().await?),
+        })
+    }
+
+    /// Servers that commands are counted of.
+    pub(super) fn primaries(&self) -> usize {
+        match &self.kind {
+            Kind::Valkey(nodes) => nodes.len(),
+            _ => 1,
+        }
+    }
+
+    /// Bytes that are stored, with everything that goes with them.
+    pub(super) async fn stored_bytes(&self) -> anyhow::Result<u64> {
+        match &self.kind {
+            Kind::Sqlite { folder, .. } => {
+                let files = std::fs::read_dir(folder.path())?;
+                files.map(|file| Ok(file?.metadata()?.len())).sum()
+            }
+            Kind::Valkey(nodes) => Info::sum(nodes, "used_memory").await,
+            Kind::Postgres(server) => server.stored_bytes().await,
+        }
+    }
+
+    /// Connections that the store has, where it is another process.
+    pub(super) async fn connections(&self) -> anyhow::Result<Option<u64>> {
+        Ok(match &self.kind {
+            Kind::Sqlite { .. } => None,
+            Kind::Valkey(nodes) => Some(Info::sum(nodes, "connected_clients").await?),
+            Kind::Postgres(server) => Some(server.connections().await?),
         })
     }
 

@@ -106,6 +106,22 @@ impl Postgres {
         })
     }
 
+    /// Bytes of the database, with its indexes.
+    pub(super) async fn stored_bytes(&self) -> anyhow::Result<u64> {
+        self.count("SELECT pg_database_size(current_database())").await
+    }
+
+    /// Connections that clients have to it.
+    pub(super) async fn connections(&self) -> anyhow::Result<u64> {
+        self.count("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+            .await
+    }
+
+    async fn count(&self, query: &str) -> anyhow::Result<u64> {
+        let row = self.client.query_one(query, &[]).await?;
+        Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
+    }
+
     /// All tables of the store.
     pub(super) async fn tables(&self) -> anyhow::Result<Vec<Table>> {
         let rows = self

@@ -37,6 +37,11 @@ pub(super) fn own_cpu() -> Option<Duration> {
     Some(Stat::read("self")?.cpu)
 }
 
+/// CPU time another process has used.
+pub(super) fn cpu_of(process: u32) -> Option<Duration> {
+    Some(Stat::read(&process.to_string())?.cpu)
+}
+
 /// The parent of a process that is called `name`.
 pub(super) fn parent_of(process: u32, name: &str) -> Option<u32> {
     let stat = Stat::read(&process.to_string())?;

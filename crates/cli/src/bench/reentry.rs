@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Context;
-use ff_engine::Engine;
 use ff_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::output::Output;
+use super::run::Run;
 use super::times::Times;
 use super::worker::Working;
 
@@ -60,14 +59,14 @@ async fn long(_: Input<Long>, State(runs): State<Runs>, ctx: Ctx) -> Result<Outc
 }
 
 /// Lets a handler record its steps and start again, and prints how long it takes to be where it was.
-pub(super) async fn run(engine: &Engine, output: Output) -> anyhow::Result<()> {
+pub(super) async fn run(bench: &Run) -> anyhow::Result<()> {
     let (told, mut passed) = mpsc::unbounded_channel();
     let runs = Runs {
         told,
         left: Arc::new(AtomicUsize::new(TIMES)),
     };
-    let working = Working::start(Worker::new(engine.clone()).state(runs).task(long).build()?);
-    let run = Client::local(engine.clone()).submit(Long {}).await?;
+    let working = Working::start(Worker::new(bench.engine.clone()).state(runs).task(long).build()?);
+    let run = Client::local(bench.engine.clone()).submit(Long {}).await?;
     let mut before = passed.recv().await.context("the worker has ended")?;
     anyhow::ensure!(before.bodies == STEPS, "{} of {STEPS} bodies ran", before.bodies);
     let (mut inside, mut whole) = (Vec::new(), Vec::new());
@@ -80,11 +79,10 @@ pub(super) async fn run(engine: &Engine, output: Output) -> anyhow::Result<()> {
     }
     run.result().await?;
     working.end().await?;
-    let (inside, whole) = (Times::of(inside), Times::of(whole));
-    output.say(format_args!("  a handler behind {STEPS} recorded steps again"));
-    output.say(format_args!("    from its first line: {inside}"));
-    output.say(format_args!(
-        "    from its release, with the claim that brings them: {whole}"
-    ));
-    Ok(())
+    let figures = bench.figures(format!("{STEPS} recorded steps again"));
+    // From its first line, and from its release, with the claim that brings the steps.
+    let figures = figures
+        .times("reentry", &Times::of(inside))
+        .times("release_to_reentry", &Times::of(whole));
+    bench.tell(&figures)
 }

@@ -34,7 +34,7 @@ impl Steady {
         command: &CreateExecution,
         per_second: Option<f64>,
     ) -> Self {
-        let workers = Workers::start(fabric, Loop::Calls, load, ENDLESS);
+        let workers = Workers::start(std::slice::from_ref(fabric), Loop::Calls, load, ENDLESS);
         let (is_over, over) = watch::channel(false);
         let every = per_second.map(|rate| Duration::from_secs_f64((load.submitters * BATCH) as f64 / rate));
         workers.left().make_room(BATCHES_AHEAD * BATCH);

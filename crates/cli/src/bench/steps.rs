@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use ff_backend::Backend;
 use ff_core::command::claim::Task;
 use ff_core::command::steps::{ReadSteps, RecordSteps, StepReport};
 use ff_core::fabric::{Fabric, On};
@@ -12,11 +11,11 @@ use ff_core::payload::Payload;
 use ff_core::record::StepState;
 
 use super::load::{LoadArguments, Loop};
-use super::measured::{Measured, StoreArguments};
-use super::output::{Beside, Output};
+use super::medians::Medians;
+use super::output::Beside;
 use super::reentry;
-use super::throughput::{Amount, Round, median, round};
-use crate::open;
+use super::run::{Run, RunArguments};
+use super::throughput::{Amount, Round, round};
 
 /// S10: agents that record every step by itself, beside S1; then a handler that starts again behind a thousand steps.
 #[derive(clap::Args)]
@@ -33,59 +32,44 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     load: LoadArguments,
     #[command(flatten)]
-    store: StoreArguments,
-    #[command(flatten)]
-    output: Output,
+    run: RunArguments,
 }
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let measured = Measured::open(&arguments.store).await?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
-    let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let Arguments {
-        agents,
-        steps,
-        load,
-        output,
-        ..
+        agents, steps, load, ..
     } = *arguments;
-    output.say(format_args!(
-        "S10 on {}: {agents} agents of {steps} steps, {} bytes each, {} workers, batches of {}",
-        measured.name, load.payload, load.workers, load.batch
-    ));
-    let mut ratios = Vec::new();
+    let what = format!(
+        "{agents} agents of {steps} steps, {} bytes each, {} workers, batches of {}",
+        load.payload, load.workers, load.batch
+    );
+    let run = Run::begin("s10", &arguments.run, &what).await?;
+    let (tasks, fabrics) = (agents * steps, std::slice::from_ref(&run.fabric));
+    let mut medians = Medians::default();
     for _ in 0..arguments.rounds {
-        let tasks = agents * steps;
-        let plain = round(
-            &measured,
-            &fabric,
-            Loop::Calls,
-            Amount {
-                tasks,
-                load,
-                under: None,
-            },
-        )
-        .await?;
-        let amount = Amount {
-            tasks: agents,
-            load,
-            under: None,
-        };
-        let recording = round(&measured, &fabric, Loop::Steps(steps), amount).await?;
+        let plain = round(&run.measured, fabrics, Loop::Calls, Amount::plain(tasks, load)).await?;
+        let by = Loop::Steps(steps);
+        let recording = round(&run.measured, fabrics, by, Amount::plain(agents, load)).await?;
         for id in &recording.executions {
-            check_steps(&fabric, *id, steps).await?;
+            check_steps(&run.fabric, *id, steps).await?;
         }
-        ratios.push(report(arguments, &plain, &recording));
-        let beside = Beside::from([("S1", plain.rate(tasks))]);
-        output.round(&recording.figures("s10", &measured, tasks, beside))?;
+        let figures = recording
+            .told(run.figures("in process"), tasks)
+            .with("commits_per_step", commits(&recording, agents) / tasks as f64)
+            .beside(Beside::from([("S1", plain.rate(tasks))]));
+        run.tell(&figures)?;
+        medians.add(&figures);
     }
-    let ratio = 100.0 * median(&mut ratios);
-    output.say(format_args!("  median: steps/s are {ratio:.1} % of S1's tasks/s"));
-    reentry::run(&engine, output).await?;
-    engine.stop().await;
+    run.say(medians);
+    reentry::run(&run).await?;
+    run.end().await;
     Ok(())
+}
+
+/// Flushes of steps: beside them an agent is submitted and completed, as every task is.
+fn commits(recording: &Round, agents: usize) -> f64 {
+    recording.used.transactions.saturating_sub(2 * agents as u64) as f64
 }
 
 /// Records steps one after the other, each by itself: what a worker does whose handler does one thing at a time.
@@ -129,21 +113,4 @@ async fn check_steps(fabric: &Arc<dyn Fabric>, id: ExecutionId, steps: usize) ->
     }
     anyhow::ensure!(read == steps, "{id}: {read} of {steps} steps are recorded");
     Ok(())
-}
-
-/// Prints a round of each; the steps a second as a share of the tasks.
-fn report(arguments: &Arguments, plain: &Round, recording: &Round) -> f64 {
-    let steps = arguments.agents * arguments.steps;
-    let (tasks_rate, steps_rate) = (plain.rate(steps), recording.rate(steps));
-    let used = &recording.used;
-    // Beside its flushes an agent is submitted and completed, as every task is.
-    let flushes = used.transactions.saturating_sub(2 * arguments.agents as u64);
-    let flushes = flushes as f64 / steps as f64;
-    let output = arguments.output;
-    output.say(format_args!(
-        "  {steps_rate:.0} steps/s, each recorded exactly once; S1: {tasks_rate:.0} tasks/s"
-    ));
-    output.say(format_args!("    per step: {flushes:.3} commits, {}", used.each(steps)));
-    output.say(format_args!("    per task of S1: {}", plain.used.each(steps)));
-    steps_rate / tasks_rate
 }

@@ -94,13 +94,18 @@ fn stored(payload: usize) -> anyhow::Result<CreateExecution> {
 }
 
 /// Adds so many executions; how many a second.
-async fn fill(measured: &Measured, fabric: &Arc<dyn Fabric>, count: usize, payload: usize) -> anyhow::Result<f64> {
-    let started = Instant::now();
+pub(super) async fn fill(
+    measured: &Measured,
+    fabric: &Arc<dyn Fabric>,
+    count: usize,
+    payload: usize,
+) -> anyhow::Result<f64> {
+    let (fabrics, started) = (std::slice::from_ref(fabric), Instant::now());
     let waiting = stored(payload)?;
     let mut delayed = waiting.clone();
     delayed.delay_until = Some(measured.backend.ping().await? + LATER);
-    submit(fabric, SUBMITTERS, count / 2, &waiting).await?;
-    submit(fabric, SUBMITTERS, count - count / 2, &delayed).await?;
+    submit(fabrics, SUBMITTERS, count / 2, &waiting).await?;
+    submit(fabrics, SUBMITTERS, count - count / 2, &delayed).await?;
     Ok(count as f64 / started.elapsed().as_secs_f64())
 }
 

@@ -19,15 +19,15 @@ pub(super) fn task(payload: usize) -> anyhow::Result<CreateExecution> {
     ))
 }
 
-/// Submits so many such tasks by so many submitters at the same time.
+/// Submits so many such tasks by so many submitters at the same time. Where there are several ways to the engine each has one of them.
 pub(super) async fn submit(
-    fabric: &Arc<dyn Fabric>,
+    fabrics: &[Arc<dyn Fabric>],
     submitters: usize,
     tasks: usize,
     command: &CreateExecution,
 ) -> anyhow::Result<Vec<ExecutionId>> {
-    let share = |share: std::ops::Range<usize>| {
-        let (fabric, command) = (Arc::clone(fabric), command.clone());
+    let share = |(number, share): (usize, std::ops::Range<usize>)| {
+        let (fabric, command) = (Arc::clone(&fabrics[number % fabrics.len()]), command.clone());
         tokio::spawn(async move {
             let mut ids = Vec::with_capacity(share.len());
             while ids.len() < share.len() {
@@ -37,7 +37,7 @@ pub(super) async fn submit(
             anyhow::Ok(ids)
         })
     };
-    let submitters: Vec<_> = shares(tasks, submitters).into_iter().map(share).collect();
+    let submitters: Vec<_> = shares(tasks, submitters).into_iter().enumerate().map(share).collect();
     let mut ids = Vec::with_capacity(tasks);
     for submitter in submitters {
         ids.extend(submitter.await??);

@@ -15,9 +15,10 @@ use ff_server::{Server, Settings, serve};
 
 use super::load::{Loop, Workers};
 use super::measured::Measured;
-use super::output::{Beside, Figures, Output};
+use super::medians::median;
+use super::output::Figures;
 use super::submit::task;
-use super::throughput::{Arguments, median, report, round};
+use super::throughput::{Arguments, round};
 use super::times::Times;
 
 /// Callers that wait for a result at the same time.
@@ -39,35 +40,40 @@ pub(super) async fn run(measured: &Measured, engine: &Engine, arguments: &Argume
     for _ in 0..arguments.rounds {
         let mut rates = Vec::new();
         for (way, fabric) in [("in process", &near), ("through HTTP", &far)] {
-            output.say(format_args!(" {way}"));
             let before = client.calls.load(Ordering::Relaxed);
-            let round = round(measured, fabric, Loop::Exchange, arguments.amount()).await?;
-            let figures = round.figures("s1", measured, arguments.tasks, Beside::new());
-            report(output, &Figures { way, ..figures })?;
+            let round = round(
+                measured,
+                std::slice::from_ref(fabric),
+                Loop::Exchange,
+                arguments.amount(),
+            )
+            .await?;
             let calls = client.calls.load(Ordering::Relaxed) - before;
-            if calls > 0 {
-                say_calls(output, calls, arguments.tasks);
-            }
+            let figures = round.figures("s1", measured, arguments.tasks, way);
+            output.tell(&with_calls(figures, calls, arguments.tasks))?;
             rates.push(round.rate(arguments.tasks));
         }
         ratios.extend(rates.last().zip(rates.first()).map(|(far, near)| far / near));
     }
     let ratio = 100.0 * median(&mut ratios);
     output.say(format_args!("  median: {ratio:.1} % of the rate in process"));
-    output.say(format_args!(" through HTTP, one by one, {IN_FLIGHT} in flight"));
     let (before, calls) = (measured.usage().await?, client.calls.load(Ordering::Relaxed));
+    let started = Instant::now();
     let waits = waits(&client, arguments).await?;
     let calls = client.calls.load(Ordering::Relaxed) - calls + WAITS as u64;
-    let used = measured.usage().await?.since(before);
-    output.say(format_args!("  submit to result: {waits}"));
-    output.say(format_args!("    per task: {}", used.each(WAITS)));
-    say_calls(output, calls, WAITS);
-    Ok(())
+    let (took, used) = (started.elapsed(), measured.usage().await?.since(before));
+    let figures = Figures::of("s1", &measured.name, format!("through HTTP, {IN_FLIGHT} in flight"))
+        .done(WAITS, took)
+        .using(used.each(WAITS))
+        .times("submit_to_result", &waits);
+    output.tell(&with_calls(figures, calls, WAITS))
 }
 
-fn say_calls(output: Output, calls: u64, tasks: usize) {
-    let each = calls as f64 / tasks as f64;
-    output.say(format_args!("    {each:.3} calls through HTTP per task"));
+fn with_calls(figures: Figures<'_>, calls: u64, tasks: usize) -> Figures<'_> {
+    match calls {
+        0 => figures,
+        _ => figures.with("http_calls_per_task", calls as f64 / tasks as f64),
+    }
 }
 
 /// A client that counts its calls.
@@ -96,7 +102,7 @@ pub(super) async fn served(engine: &Engine) -> anyhow::Result<String> {
 /// How long each of many callers waited from its submission to the end of its task.
 async fn waits(client: &Arc<Counting>, arguments: &Arguments) -> anyhow::Result<Times> {
     let fabric: Arc<dyn Fabric> = Arc::clone(client) as Arc<dyn Fabric>;
-    let workers = Workers::start(&fabric, Loop::Exchange, arguments.load, WAITS);
+    let workers = Workers::start(std::slice::from_ref(&fabric), Loop::Exchange, arguments.load, WAITS);
     let ask = || ask(client.client.clone(), WAITS / IN_FLIGHT, arguments.load.payload);
     let callers = (0..IN_FLIGHT).map(|_| tokio::spawn(ask()));
     let mut waits = Vec::with_capacity(WAITS);

@@ -1,6 +1,6 @@
 //! S1: submit → claim → complete. On a server every round of ours stands beside one of a bare queue there.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,11 @@ use ff_core::id::ExecutionId;
 use super::limit::{Limit, LimitKind};
 use super::load::{LoadArguments, Loop, Workers, check_delivery};
 use super::measured::{Measured, StoreArguments};
+use super::medians::Medians;
 use super::output::{Beside, Figures, Output};
 use super::raw::Raw;
+use super::run::Way;
+use super::servers;
 use super::submit::{submit, task};
 use super::through;
 use super::usage::Usage;
@@ -30,22 +33,18 @@ pub(crate) struct Arguments {
     /// Besides, run every round through a client and a server, and compare
     #[arg(long, value_enum)]
     through: Option<Way>,
+    /// Through so many servers instead, each a process of its own, and through one of them; not on SQLite
+    #[arg(long, conflicts_with = "through")]
+    servers: Option<usize>,
     /// Put every task under a limit that never refuses, which must be asked all the same; beside rounds without one
     #[arg(long, value_enum)]
     under: Option<LimitKind>,
     #[command(flatten)]
     pub(super) load: LoadArguments,
     #[command(flatten)]
-    store: StoreArguments,
+    pub(super) store: StoreArguments,
     #[command(flatten)]
     pub(super) output: Output,
-}
-
-/// How workers and submitters reach the engine.
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Way {
-    /// Over sockets of this machine, in JSON
-    Http,
 }
 
 /// How much is done in a round, and how hard.
@@ -56,13 +55,20 @@ pub(super) struct Amount {
     pub(super) under: Option<Limit>,
 }
 
-impl Arguments {
-    pub(super) const fn amount(&self) -> Amount {
-        Amount {
-            tasks: self.tasks,
-            load: self.load,
+impl Amount {
+    /// So many tasks, under no limit.
+    pub(super) const fn plain(tasks: usize, load: LoadArguments) -> Self {
+        Self {
+            tasks,
+            load,
             under: None,
         }
+    }
+}
+
+impl Arguments {
+    pub(super) const fn amount(&self) -> Amount {
+        Amount::plain(self.tasks, self.load)
     }
 }
 
@@ -86,23 +92,23 @@ impl Round {
         scenario: &'static str,
         measured: &'a Measured,
         tasks: usize,
-        beside: Beside<'a>,
+        way: impl Into<Cow<'a, str>>,
     ) -> Figures<'a> {
-        Figures {
-            scenario,
-            store: &measured.name,
-            way: "in process",
-            tasks,
-            seconds: self.took.as_secs_f64(),
-            each: self.used.each(tasks),
-            beside,
-        }
+        self.told(Figures::of(scenario, &measured.name, way), tasks)
+    }
+
+    /// Adds what it was to figures.
+    pub(super) fn told<'a>(&self, figures: Figures<'a>, tasks: usize) -> Figures<'a> {
+        figures.done(tasks, self.took).using(self.used.each(tasks))
     }
 }
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let measured = Measured::open(&arguments.store).await?;
+    if let Some(count) = arguments.servers {
+        return servers::run(&measured, arguments, count).await;
+    }
     let raw = Raw::beside(&arguments.store).await?;
     let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
     let (tasks, load, output) = (arguments.tasks, arguments.load, arguments.output);
@@ -113,46 +119,38 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(());
     }
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
+    let fabrics = std::slice::from_ref(&fabric);
     let under = match arguments.under {
         Some(kind) => Some(Limit::create(&*fabric, kind).await?),
         None => None,
     };
-    let (mut rates, mut ratios) = (Vec::new(), BTreeMap::<_, Vec<f64>>::new());
+    let mut medians = Medians::default();
     for _ in 0..arguments.rounds {
         let mut beside = Beside::new();
         if let Some(raw) = &raw {
             beside.insert(raw.name(), raw.rate(load, tasks).await?);
         }
         if under.is_some() {
-            let plain = round(&measured, &fabric, Loop::Calls, arguments.amount()).await?;
+            let plain = round(&measured, fabrics, Loop::Calls, arguments.amount()).await?;
             beside.insert("S1 without a limit", plain.rate(tasks));
         }
         let amount = Amount {
             under,
             ..arguments.amount()
         };
-        let round = round(&measured, &fabric, Loop::Calls, amount).await?;
-        let figures = round.figures("s1", &measured, tasks, beside);
-        report(output, &figures)?;
-        let rate = round.rate(tasks);
-        rates.push(rate);
-        for (other, of_other) in figures.beside {
-            ratios.entry(other).or_default().push(rate / of_other);
-        }
+        let round = round(&measured, fabrics, Loop::Calls, amount).await?;
+        let figures = round.figures("s1", &measured, tasks, "in process").beside(beside);
+        output.tell(&figures)?;
+        medians.add(&figures);
     }
     engine.stop().await;
-    if arguments.rounds > 1 {
-        output.say(format_args!("  median: {:.0} tasks/s", median(&mut rates)));
-        for (other, ratios) in &mut ratios {
-            output.say(format_args!("  median: {:.1} % of {other}", 100.0 * median(ratios)));
-        }
-    }
+    output.say(medians);
     Ok(())
 }
 
 pub(super) async fn round(
     measured: &Measured,
-    fabric: &Arc<dyn Fabric>,
+    fabrics: &[Arc<dyn Fabric>],
     by: Loop,
     amount: Amount,
 ) -> anyhow::Result<Round> {
@@ -161,8 +159,8 @@ pub(super) async fn round(
     command.policy = under.map(Limit::policy).unwrap_or_default();
     let before = measured.usage().await?;
     let started = Instant::now();
-    let workers = Workers::start(fabric, by, load, tasks);
-    let submitted = submit(fabric, load.submitters, tasks, &command).await?;
+    let workers = Workers::start(fabrics, by, load, tasks);
+    let submitted = submit(fabrics, load.submitters, tasks, &command).await?;
     let completed = workers.completed().await?;
     let took = started.elapsed();
     let used = measured.usage().await?.since(before);
@@ -172,21 +170,4 @@ pub(super) async fn round(
         used,
         executions: submitted,
     })
-}
-
-/// Prints a round.
-pub(super) fn report(output: Output, round: &Figures<'_>) -> anyhow::Result<()> {
-    let rate = round.tasks as f64 / round.seconds;
-    output.say(format_args!("  {rate:.0} tasks/s, each delivered exactly once"));
-    for (other, of_other) in &round.beside {
-        let ratio = 100.0 * rate / of_other;
-        output.say(format_args!("    {ratio:.1} % of {other} ({of_other:.0}/s)"));
-    }
-    output.say(format_args!("    per task: {}", round.each));
-    output.round(round)
-}
-
-pub(super) fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
 }

@@ -14,7 +14,7 @@ pub(crate) struct Usage {
     pub(super) calls: u64,
     /// Transactions in them.
     pub(super) transactions: u64,
-    /// CPU time of this process.
+    /// CPU time of this process, or of the servers where they are others.
     pub(super) cpu: Duration,
     /// CPU time of the store, where it is another process and says so.
     pub(super) store_cpu: Option<Duration>,
@@ -45,8 +45,9 @@ impl Usage {
         let count = count as f64;
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / count;
         Each {
-            store_calls_per_task: self.calls as f64 / count,
+            store_calls_per_task: (self.calls > 0).then(|| self.calls as f64 / count),
             cpu_us_per_task: micros(self.cpu),
+            all_cpu_us_per_task: micros(self.cpu + self.store_cpu.unwrap_or_default()),
             store_cpu_us_per_task: self.store_cpu.map(micros),
             syncs_per_task: self.syncs.map(|syncs| syncs as f64 / count),
             wal_bytes_per_task: self.written.map(|written| written.wal_bytes as f64 / count),
@@ -58,9 +59,13 @@ impl Usage {
 /// What each of many used.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Each {
-    store_calls_per_task: f64,
-    /// Of this process.
+    /// Absent where others than this process make them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_calls_per_task: Option<f64>,
+    /// Of the engine and whoever is in its process.
     cpu_us_per_task: f64,
+    /// With the store's.
+    all_cpu_us_per_task: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     store_cpu_us_per_task: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,10 +76,18 @@ pub(super) struct Each {
     hot_updates_percent: Option<f64>,
 }
 
+impl Each {
+    pub(super) const fn all_cpu_us(&self) -> f64 {
+        self.all_cpu_us_per_task
+    }
+}
+
 impl fmt::Display for Each {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let calls = self.store_calls_per_task;
-        write!(f, "{calls:.3} store calls, {:.1} µs of our CPU", self.cpu_us_per_task)?;
+        write!(f, "{:.1} µs of our CPU", self.cpu_us_per_task)?;
+        if let Some(calls) = self.store_calls_per_task {
+            write!(f, ", {calls:.3} store calls")?;
+        }
         if let Some(micros) = self.store_cpu_us_per_task {
             write!(f, ", {micros:.1} µs of the store's CPU")?;
         }

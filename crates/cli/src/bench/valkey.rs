@@ -10,7 +10,20 @@ pub(super) struct Info(String);
 impl Info {
     pub(super) async fn read(mut connection: MultiplexedConnection) -> anyhow::Result<Self> {
         let mut info = redis::cmd("INFO");
-        Ok(Self(info.arg("cpu").arg("stats").query_async(&mut connection).await?))
+        for section in ["cpu", "stats", "memory", "clients"] {
+            info.arg(section);
+        }
+        Ok(Self(info.query_async(&mut connection).await?))
+    }
+
+    /// A number of all nodes together.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    pub(super) async fn sum(nodes: &[MultiplexedConnection], name: &str) -> anyhow::Result<u64> {
+        let mut sum = 0.0;
+        for node in nodes {
+            sum += Self::read(node.clone()).await?.number(name);
+        }
+        Ok(sum as u64)
     }
 
     pub(super) fn number(&self, name: &str) -> f64 {

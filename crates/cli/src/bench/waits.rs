@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_backend::Backend;
 use ff_backend::counted::Counted;
 use ff_core::command::signal::Delivered;
 use ff_core::record::SignalEffect;
@@ -13,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use super::cancels;
-use super::measured::{Measured, StoreArguments};
+use super::measured::Measured;
+use super::output::Figures;
+use super::run::{Run, RunArguments};
 use super::through::served;
 use super::times::Times;
 use super::worker::Working;
-use crate::{open, say};
 
 /// S2: how soon a handler goes on after a signal, and stops after a cancel.
 #[derive(clap::Args)]
@@ -28,8 +28,11 @@ pub(crate) struct Arguments {
     /// Cancels, one after the other, in process and through HTTP
     #[arg(long, default_value_t = 200)]
     cancels: usize,
+    /// Rounds of all of it
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
     #[command(flatten)]
-    store: StoreArguments,
+    run: RunArguments,
 }
 
 #[derive(Serialize, Deserialize, Task)]
@@ -96,21 +99,24 @@ struct Cycles {
 
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let measured = Measured::open(&arguments.store).await?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
-    let near = Client::local(engine.clone());
-    say::line(format_args!(
-        "S2 on {}: {} waits, {} cancels, one after the other",
-        measured.name, arguments.waits, arguments.cancels
-    ));
-    let cycles = cycles(&measured, &near, arguments.waits).await?;
-    report(cycles);
-    let far = Client::connect(served(&engine).await?).open()?;
-    for (way, client) in [("in process", &near), ("through HTTP", &far)] {
-        let times = cancels::run(client, arguments.cancels).await?;
-        say::line(format_args!("  cancel → handler told, {way}: {times}"));
+    let Arguments { waits, cancels, .. } = *arguments;
+    let run = Run::begin(
+        "s2",
+        &arguments.run,
+        &format!("{waits} waits, {cancels} cancels, one after the other"),
+    )
+    .await?;
+    let near = Client::local(run.engine.clone());
+    let far = Client::connect(served(&run.engine).await?).open()?;
+    for _ in 0..arguments.rounds {
+        let cycles = cycles(&run.measured, &near, waits).await?;
+        run.tell(&cycles.told(run.figures("in process")))?;
+        for (way, client) in [("in process", &near), ("through HTTP", &far)] {
+            let times = cancels::run(client, cancels).await?;
+            run.tell(&run.figures(format!("cancel, {way}")).times("cancel_to_told", &times))?;
+        }
     }
-    engine.stop().await;
+    run.end().await;
     Ok(())
 }
 
@@ -172,22 +178,24 @@ fn resumes(delivered: &Delivered) -> bool {
     matches!(delivered, Delivered::Accepted { effect, .. } if *effect == SignalEffect::ResumeConditionSatisfied)
 }
 
-fn report(cycles: Cycles) {
-    let each = |calls: u64| calls as f64 / cycles.signals.len() as f64;
-    let (suspend, resume) = (each(cycles.calls_to_suspend), each(cycles.calls_to_resume));
-    let (signals, whole) = (Times::of(cycles.signals), Times::of(cycles.whole));
-    say::line(format_args!("  signal → handler goes on: {signals}"));
-    say::line(format_args!("  suspend → signal → handler goes on: {whole}"));
-    say::line(format_args!(
-        "    {suspend:.2} store calls to suspend, {resume:.2} to go on"
-    ));
-    if !cycles.pings.is_empty() {
-        let pings = Times::of(cycles.pings);
+impl Cycles {
+    fn told(self, figures: Figures<'_>) -> Figures<'_> {
+        let each = |calls: u64| calls as f64 / self.signals.len() as f64;
+        let (suspend, resume) = (each(self.calls_to_suspend), each(self.calls_to_resume));
+        let (signals, whole) = (Times::of(self.signals), Times::of(self.whole));
+        let figures = figures
+            .times("signal_to_resumed", &signals)
+            .times("suspend_to_resumed", &whole)
+            .with("store_calls_to_suspend", suspend)
+            .with("store_calls_to_resume", resume);
+        if self.pings.is_empty() {
+            return figures;
+        }
+        let pings = Times::of(self.pings);
         let trips = |times: &Times| times.at(50).as_secs_f64() / pings.at(50).as_secs_f64();
-        say::line(format_args!(
-            "    as many empty round trips ({pings}) as in p50: {:.1}, and {:.1} for the whole",
-            trips(&signals),
-            trips(&whole)
-        ));
+        figures
+            .times("ping", &pings)
+            .with("signal_to_resumed_in_pings", trips(&signals))
+            .with("suspend_to_resumed_in_pings", trips(&whole))
     }
 }
