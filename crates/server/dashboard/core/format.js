@@ -122,5 +122,8 @@ export function costOf(used) {
 /** The last eight digits of an id: the first ones of a v7 are the same for a whole minute. */
 export const tail = (id) => String(id).replaceAll('-', '').slice(-8);
 
+/** As much of a name as a sentence has room for. */
+export const brief = (name, most = 48) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+
 /** What somebody is told, with ids as they are shown everywhere. */
 export const withTails = (text) => text.replace(/(?:\{[^}\s]*\}:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, tail);

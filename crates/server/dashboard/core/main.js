@@ -19,9 +19,10 @@ function contextOf(at, root, leave) {
   // What was said of a subscription is no longer so of the next.
   const refused = (problem) => {
     trouble?.remove();
-    trouble = problem && h('div.page', problemCard(problem, again));
+    trouble = problem && h('div.trouble', problemCard(problem, again));
     if (problem) root.removeAttribute('aria-busy');
-    if (trouble) root.prepend(trouble);
+    // Over the page, so that nothing moves for it.
+    if (trouble) root.append(trouble);
   };
   return {
     root,

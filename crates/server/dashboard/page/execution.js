@@ -19,6 +19,13 @@ import { head } from '../ui/head.js';
 import { stateChip, stateWord } from '../ui/state-mark.js';
 import { tabs } from '../ui/tabs.js';
 
+/** Scrolls a row of tabs, and nothing else, to one of them. */
+function shownWhole(tab) {
+  if (!tab) return;
+  const [own, row] = [tab.getBoundingClientRect(), tab.parentElement.getBoundingClientRect()];
+  tab.parentElement.scrollLeft += Math.min(0, own.left - row.left) || Math.max(0, own.right - row.right);
+}
+
 export async function page(ctx) {
   const id = canonical(ctx.params.id);
   let step = null;
@@ -90,7 +97,7 @@ export async function page(ctx) {
     const row = step === null ? null : rows.get(step);
     const id = tab();
     choose.select(row ? '' : id);
-    choose.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    shownWhole(choose.querySelector('[aria-selected=true]'));
     if (stream) stream.el.hidden = id !== 'output' || row != null;
     stepPane.hidden = !row;
     side.hidden = Boolean(row) || id === 'output';

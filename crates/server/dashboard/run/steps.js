@@ -23,7 +23,8 @@ export function marks(cell, list) {
   list.forEach(({ x, width, cls, text: said = '', title = '' }, i) => {
     const el = cell.children[i] ?? cell.appendChild(h('i'));
     if (el.className !== cls) el.className = cls;
-    el.style.left = `${x}px`;
+    // What is moved so does not count as moving by itself: time goes on.
+    el.style.transform = `translateX(${x}px)`;
     el.style.width = width === undefined ? '' : `${width}px`;
     text(el, said);
     if (el.title !== plain(title)) el.title = plain(title);

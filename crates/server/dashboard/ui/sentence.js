@@ -1,6 +1,6 @@
 // Why an execution stands where it stands, in words. Pure: JSON in, text out.
 
-import { bytes, costOf, count, duration, usage, wholly, withTails } from '../core/format.js';
+import { brief, bytes, costOf, count, duration, usage, wholly, withTails } from '../core/format.js';
 
 const number = (n, one) => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
 const stop = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
@@ -23,11 +23,11 @@ export function usageText(used) {
 
 function active({ view, doing = view.doing ?? [], now }) {
   if (view.state_vector.ownership_state === 'lease_expired_reclaimable') {
-    return { lead: `${view.worker_instance_id ?? 'Its worker'} was lost.`, then: 'Another worker takes over as soon as one is free.' };
+    return { lead: `${brief(view.worker_instance_id ?? 'Its worker')} was lost.`, then: 'Another worker takes over as soon as one is free.' };
   }
   const [first, ...others] = doing;
-  const what = first ? ` ${first.step}${others.length ? ` and ${number(others.length, 'more step')}` : ''}` : '';
-  return { lead: `Running${what}${since(first?.started_at ?? view.started_at, now)}${view.worker_instance_id ? ` on ${view.worker_instance_id}` : ''}.`, tells: true };
+  const what = first ? ` ${brief(first.step)}${others.length ? ` and ${number(others.length, 'more step')}` : ''}` : '';
+  return { lead: `Running${what}${since(first?.started_at ?? view.started_at, now)}${view.worker_instance_id ? ` on ${brief(view.worker_instance_id)}` : ''}.`, tells: true };
 }
 
 const SUSPENDED = {
@@ -54,7 +54,7 @@ const QUEUED = ['created', 'released', 'returned', 'reclaimable', 'delay_over', 
 /** Of work that does not run: by what is in its way. */
 const WAITING = {
   waiting_for_worker({ view, explain, last, now }) {
-    if (view.grant) return { lead: `Promised to ${view.grant.worker}.`, then: 'It begins as soon as the worker takes it.' };
+    if (view.grant) return { lead: `Promised to ${brief(view.grant.worker)}.`, then: 'It begins as soon as the worker takes it.' };
     const able = explain?.nearest_workers.filter((worker) => worker.missing.length === 0).length;
     return { lead: `Waits for a worker${since(last(...QUEUED)?.at ?? view.created_at, now)}.`, then: able ? `${number(able, 'live worker')} could take it, as soon as one is free.` : '' };
   },
@@ -66,8 +66,8 @@ const WAITING = {
   paused_by_flow_cancel: () => ({ lead: 'Its flow was cancelled.', then: 'It ends without running.' }),
   waiting_for_capable_worker({ view, explain }) {
     const lacking = (explain?.nearest_workers ?? []).filter((worker) => worker.missing.length > 0).slice(0, 2);
-    const then = lacking.map((worker) => `${worker.worker_instance_id} lacks ${worker.missing.join(', ')}.`).join(' ');
-    return { lead: 'No live worker can take it.', then: then || `None serves lane ${view.lane_id}.` };
+    const then = lacking.map((worker) => `${brief(worker.worker_instance_id)} lacks ${brief(worker.missing.join(', '))}.`).join(' ');
+    return { lead: 'No live worker can take it.', then: then || `None serves lane ${brief(view.lane_id)}.` };
   },
   waiting_for_quota: ({ detail }) => ({ lead: 'Waits for a place in its quota.', then: detail }),
   waiting_for_budget: ({ detail }) => ({ lead: 'Held because a budget is used up.', then: detail }),
@@ -102,7 +102,7 @@ function takenOver({ attempts, last, journal, clock }) {
   if (!attempt) return {};
   const at = last('lease_expired')?.at ?? before.end?.at;
   const then = {
-    reclaim: `Attempt ${attempt.index} took over when ${before.worker_instance_id} was lost${at ? ` at ${clock(at)}` : ''}`,
+    reclaim: `Attempt ${attempt.index} took over when ${brief(before.worker_instance_id)} was lost${at ? ` at ${clock(at)}` : ''}`,
     retry: `Attempt ${attempt.index} tries again what failed${before.end ? ` at ${clock(before.end.at)}` : ''}`,
     replay: `Attempt ${attempt.index} is a replay`,
   }[attempt.kind] ?? `Attempt ${attempt.index}`;
