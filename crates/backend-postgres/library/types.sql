@@ -69,28 +69,21 @@ CREATE TYPE stream_end AS (partition smallint, uuid uuid, attempt_index integer,
 -- Why a transaction does not land: the expectation that does not hold, and what was found instead.
 CREATE TYPE verdict AS (tx integer, why text, nth integer, version bigint, tag bigint);
 
--- A queue to look into: the place of its lane among those that are tried, and from which score on something must wait there.
-CREATE TYPE source AS (lane integer, partition smallint, queue_id bigint, bound bigint);
--- Who gets something: the text of a claim, how long a lease and a grant last, and what a lease is known by.
-CREATE TYPE claimant AS (claim text, lease_ms bigint, grant_ms bigint, actor text, worker text, lease_id uuid, attempt_id uuid);
--- What may be handed out, as it was seen without a lock.
-CREATE TYPE candidate AS (partition smallint, queue_id bigint, score bigint, uuid uuid);
+-- What may be handed out, as it was seen without a lock: in which of the queues that were asked for, and its place among the first few
+-- of that one, if it is one of these.
+CREATE TYPE candidate AS (source integer, lane integer, partition smallint, queue_id bigint, score bigint, uuid uuid, place bigint);
 -- What was locked to be handed out.
 CREATE TYPE taken AS (
-    partition smallint, uuid uuid, version bigint, tag bigint, body text, queue_id bigint, score bigint, updated_at bigint,
-    is_free boolean, due_cap bigint, due_at bigint, state text, namespace text, lane text, kind text, flow_id uuid,
-    lease_epoch bigint, attempt_index integer, attempt_id uuid, input_bytes bigint);
--- What becomes of it: when, a lease or a grant, the gate of its flow, and when it is due; an attempt that begins has an id.
+    partition smallint, uuid uuid, queue_id bigint, score bigint, updated_at bigint, is_free boolean, due_cap bigint, due_at bigint,
+    state text, namespace text, lane text, kind text, flow_id uuid, lease_epoch bigint, attempt_index integer, attempt_id uuid,
+    input_bytes bigint);
+-- What becomes of it, with what stood on its row before: when, a lease or a grant, the gate of its flow, and when it is due; an attempt
+-- that begins has an id. It is for the claimant with this number. Of a lease the line is told.
 CREATE TYPE handed_out AS (
-    number integer, at bigint, is_lease boolean, gate text, gate_version bigint, gate_tag bigint, due_at bigint, lease_epoch bigint,
-    attempt_id uuid);
--- What is answered of it, with what it works on.
-CREATE TYPE task AS (
-    partition smallint, version bigint, tag bigint, body text, at bigint, is_lease boolean, due_at bigint, gate text,
-    gate_version bigint, gate_tag bigint, content_type text, input bytea);
+    number integer, partition smallint, uuid uuid, queue_id bigint, score bigint, due_before bigint, state_before text, namespace text,
+    lane text, kind text, flow_id uuid, at bigint, is_lease boolean, gate text, gate_version bigint, gate_tag bigint, due_at bigint,
+    lease_epoch bigint, attempt_id uuid, line text);
 CREATE TYPE gate AS (partition smallint, flow_id uuid, state text, version bigint, tag bigint);
--- The best that is left in a queue; none: nothing is.
-CREATE TYPE source_head AS (lane integer, partition smallint, queue_id bigint, score bigint);
 
 -- What is read: a record with the nudge it has, a gate with the execution that brought it along, bytes, a step with what it left. Each
 -- says which one of those that were asked for it answers.

@@ -134,6 +134,7 @@ pub(crate) async fn listen(shared: Weak<Shared>, address: Address, mut listener:
         };
         let Some(shared) = shared.upgrade() else { return };
         shared.filled_queues().doubt();
+        shared.floors().forget_all();
         let mut board = shared.hints();
         board.note(Hint::Missed);
         board.send();
@@ -151,8 +152,9 @@ impl Shared {
         for line in lines.lines() {
             match serde_json::from_str(line) {
                 Ok(hint) => {
-                    if let Hint::Eligible { .. } = hint {
+                    if let Hint::Eligible { partition, .. } = hint {
                         self.filled_queues().doubt();
+                        self.floors().forget(partition);
                     }
                     board.note(hint);
                 }

@@ -9,6 +9,7 @@ mod call;
 mod commit;
 mod due;
 mod error;
+mod floors;
 mod frames;
 mod hints;
 mod ledger;

@@ -206,7 +206,9 @@ impl Shared {
             lane_name(&queue.namespace, &queue.lane),
             (partition, number.to_string()),
         );
-        let seen = seen_at(self.next_look());
+        let look = self.next_look();
+        self.floors().entered((partition, number), score, look);
+        let seen = seen_at(look);
         let mut filled = self.filled_queues();
         match entries {
             0 => filled.saw(&lane, place, &queue.signature, as_head(score), seen),

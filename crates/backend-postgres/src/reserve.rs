@@ -15,12 +15,12 @@ use ff_core::record::{Actor, Execution, Gate, stored};
 use ff_core::time::Timestamp;
 use tokio::time::sleep;
 
-use crate::call::call;
+use crate::call::{Answer, call};
 use crate::error::corrupt;
 use crate::hints;
 use crate::load::payload;
 use crate::queues::lane_name;
-use crate::rows::{ClaimantRow, QueueSource, SourceHead, TaskRow, some};
+use crate::rows::column;
 use crate::shared::{Shared, count, duration, moment, number, partition, version};
 
 /// Tasks that are asked for in one call.
@@ -49,6 +49,49 @@ struct Hand {
 struct Sources {
     rows: Vec<QueueSource>,
     lanes: Vec<String>,
+}
+
+/// A queue to look into: the place of its lane among those that are tried, the score below which nothing is known to be there, and the one
+/// from which on something must wait.
+struct QueueSource {
+    lane: i32,
+    partition: i16,
+    queue_id: i64,
+    floor: Option<i64>,
+    bound: Option<i64>,
+}
+
+/// What was handed out, and what it works on.
+struct TaskRow {
+    number: i32,
+    partition: i16,
+    version: i64,
+    body: String,
+    at: i64,
+    is_lease: bool,
+    due_at: i64,
+    gate: Option<String>,
+    gate_version: Option<(i64, i64)>,
+    content_type: Option<String>,
+    input: Option<Vec<u8>>,
+}
+
+impl TaskRow {
+    fn read(row: &Answer) -> Result<Self> {
+        Ok(Self {
+            number: row.get("number")?,
+            partition: row.get("own_partition")?,
+            version: row.get("version")?,
+            body: row.get("body")?,
+            at: row.get("at")?,
+            is_lease: row.get("is_lease")?,
+            due_at: row.get("due_at")?,
+            gate: row.get("gate")?,
+            gate_version: row.get::<Option<i64>>("gate_version")?.zip(row.get("gate_tag")?),
+            content_type: row.get("content_type")?,
+            input: row.get("input")?,
+        })
+    }
 }
 
 impl Shared {
@@ -100,7 +143,8 @@ impl Shared {
 
     /// The queues to look into now. A lane comes after another one only if that one has no queue that is left out.
     fn sources(&self, ask: &Reserve, wanted: usize) -> Sources {
-        let mut filled = self.filled_queues();
+        let now = self.elapsed();
+        let (mut floors, mut filled) = (self.floors(), self.filled_queues());
         let mut sources = Sources {
             rows: Vec::new(),
             lanes: Vec::new(),
@@ -109,10 +153,12 @@ impl Shared {
             let name = lane_name(&ask.namespace, lane);
             let (of_lane, left_out) = filled.sources(&name, wanted, |_, signature| ask.can_run(signature));
             sources.rows.extend(of_lane.iter().filter_map(|source| {
+                let queue_id = source.name.parse().ok()?;
                 Some(QueueSource {
                     lane: at,
                     partition: number(source.partition),
-                    queue_id: source.name.parse().ok()?,
+                    queue_id,
+                    floor: floors.of((source.partition, queue_id), now),
                     bound: source.bound.map(as_score),
                 })
             }));
@@ -127,29 +173,45 @@ impl Shared {
     /// Takes what some queues have; whether that is worth another look: something was taken, or nothing is left there.
     async fn take(&self, ask: &Reserve, sources: &Sources, hand: &mut Hand) -> Result<bool> {
         let wanted = hand.claimants.len().min(CALL_TASKS);
-        let claimants: Vec<ClaimantRow> = hand.claimants[..wanted].iter().map(claimant_row).collect();
         let passing = state::GATES.iter().filter(|state| gate_passes(Some(**state)));
         let passing: Vec<&str> = passing.map(|state| state::gate_word(*state)).collect();
         let look = self.next_look();
         let bytes_max = count(RESERVE_BYTES_MAX.saturating_sub(hand.bytes));
-        let (now, answer) = self
-            .ask(call!(writing reserve(
+        let (claimants, queues) = (&hand.claimants[..wanted], &sources.rows);
+        let (now, rows) = self
+            .ask_rows(call!(writing reserve(
                 own_tag: &ask.tag.0.cast_signed(),
                 may_lease: &(ask.mode == HandOut::Lease),
                 bytes_max: &bytes_max,
                 is_first: &hand.tasks.is_empty(),
                 passing: &passing,
-                claimants: &some(&claimants),
-                sources: &some(&sources.rows),
+                claims: &column(claimants, claimant_text),
+                lease_ms: &column(claimants, |one| duration(one.lease_ttl.min(UNCONFIRMED_LEASE_TTL_MAX))),
+                grant_ms: &column(claimants, |one| duration(one.grant_ttl)),
+                actors: &column(claimants, actor),
+                workers: &column(claimants, |one| one.worker.to_string()),
+                lease_ids: &column(claimants, |one| one.lease_id.expose()),
+                attempt_ids: &column(claimants, |one| one.attempt_id.uuid()),
+                lanes: &column(queues, |one| one.lane),
+                partitions: &column(queues, |one| one.partition),
+                queue_ids: &column(queues, |one| one.queue_id),
+                floors: &column(queues, |one| one.floor),
+                bounds: &column(queues, |one| one.bound),
             )))
             .await?;
         hand.now = Some(now);
-        hand.is_full = answer.get("is_full")?;
-        let visited: i32 = answer.get("visited")?;
+        hand.is_full = rows[0].get("is_full")?;
+        let visited: i32 = rows[0].get("visited")?;
         self.visited
             .fetch_add(u64::from(visited.unsigned_abs()), Ordering::Relaxed);
-        let is_left = self.settle(sources, &answer.list("heads")?, look);
-        let tasks: Vec<TaskRow> = answer.list("tasks")?;
+        let (mut tasks, mut is_left) = (Vec::with_capacity(wanted), false);
+        for row in &rows {
+            match row.get("source")? {
+                Some(source) => is_left |= self.settle(sources, source, row.get("head")?, look),
+                None => tasks.push(TaskRow::read(row)?),
+            }
+        }
+        tasks.sort_unstable_by_key(|task| task.number);
         let (taken, mut told) = (tasks.len(), Vec::new());
         for (row, claimant) in tasks.into_iter().zip(hand.claimants.drain(..taken)) {
             told.extend(hints_of(&row));
@@ -170,20 +232,22 @@ impl Shared {
         Ok(taken > 0 || !is_left || hand.is_full)
     }
 
-    /// Takes over what was seen of the queues; whether anything is left that the call could have taken.
-    fn settle(&self, sources: &Sources, heads: &[SourceHead], look: u64) -> bool {
-        let mut is_left = false;
-        for (head, source) in heads.iter().zip(&sources.rows) {
-            let Some(lane) = usize::try_from(head.lane).ok().and_then(|lane| sources.lanes.get(lane)) else {
-                continue;
-            };
-            let place = (partition(head.partition), head.queue_id.to_string());
-            self.settle_queue(lane, &place, head.score, look);
-            is_left |= head
-                .score
-                .is_some_and(|score| source.bound.is_none_or(|bound| score < bound));
-        }
-        is_left
+    /// Takes over what was seen of a queue, counted from 1; whether anything is left there that the call could have taken.
+    fn settle(&self, sources: &Sources, nth: i32, head: Option<i64>, look: u64) -> bool {
+        let nth = usize::try_from(nth - 1).ok();
+        let Some(source) = nth.and_then(|nth| sources.rows.get(nth)) else {
+            return false;
+        };
+        let Some(lane) = usize::try_from(source.lane)
+            .ok()
+            .and_then(|lane| sources.lanes.get(lane))
+        else {
+            return false;
+        };
+        let partition = partition(source.partition);
+        self.floors().settled((partition, source.queue_id), head, look);
+        self.settle_queue(lane, &(partition, source.queue_id.to_string()), head, look);
+        head.is_some_and(|score| source.bound.is_none_or(|bound| score < bound))
     }
 }
 
@@ -194,16 +258,8 @@ fn hints_of(row: &TaskRow) -> impl Iterator<Item = Hint> {
     [Hint::Due { partition, at }].into_iter().chain(told)
 }
 
-fn claimant_row(claimant: &Claimant) -> ClaimantRow {
-    ClaimantRow {
-        claim: claimant_text(claimant),
-        lease_ms: duration(claimant.lease_ttl.min(UNCONFIRMED_LEASE_TTL_MAX)),
-        grant_ms: duration(claimant.grant_ttl),
-        actor: serde_json::to_string(&Actor::Worker(claimant.instance.clone())).expect("an actor is a document"),
-        worker: claimant.worker.to_string(),
-        lease_id: claimant.lease_id.expose(),
-        attempt_id: claimant.attempt_id.uuid(),
-    }
+fn actor(claimant: &Claimant) -> String {
+    serde_json::to_string(&Actor::Worker(claimant.instance.clone())).expect("an actor is a document")
 }
 
 /// What the rules make of an execution that the store has stamped.
@@ -216,14 +272,14 @@ fn task(row: TaskRow, claimant: Claimant, ask: &Reserve) -> Result<Task> {
         gate,
         claimant: claimant.clone(),
     };
-    let gate = match (gate, row.gate_version.zip(row.gate_tag), execution.definition.flow) {
+    let gate = match (gate, row.gate_version, execution.definition.flow) {
         (Some(state), Some((counter, tag)), Some(flow_id)) => Some((Gate { flow_id, state }, version(counter, tag))),
         _ => None,
     };
     let reserved = claim.reserved(&execution);
     Ok(Task {
         execution: reserved.execution,
-        version: version(row.version, row.tag).next(ask.tag),
+        version: version(row.version, ask.tag.0.cast_signed()),
         queued_since: execution.updated_at,
         handed_out: reserved.handed_out,
         claimant,

@@ -82,12 +82,6 @@ sent! {
     }
     /// The end of a stream.
     StreamEnded as "stream_end" { partition: i16, uuid: Uuid, attempt_index: i32, at: i64, reason: String }
-    /// A queue to look into.
-    QueueSource as "source" { lane: i32, partition: i16, queue_id: i64, bound: Option<i64> }
-    /// Who gets something.
-    ClaimantRow as "claimant" {
-        claim: String, lease_ms: i64, grant_ms: i64, actor: String, worker: String, lease_id: Uuid, attempt_id: Uuid,
-    }
     /// A record that is asked for.
     AskedRecord as "asked_record" { partition: i16, key: String }
     /// An execution that is asked for.
@@ -110,14 +104,6 @@ sent! {
 answered! {
     /// Why a transaction does not land.
     Verdict as "verdict" { tx: i32, why: String, nth: Option<i32>, version: Option<i64>, tag: Option<i64> }
-    /// What was handed out, and what it works on.
-    TaskRow as "task" {
-        partition: i16, version: i64, tag: i64, body: String, at: i64, is_lease: bool, due_at: i64,
-        gate: Option<String>, gate_version: Option<i64>, gate_tag: Option<i64>, content_type: Option<String>,
-        input: Option<Vec<u8>>,
-    }
-    /// The best that is left in a queue.
-    SourceHead as "source_head" { lane: i32, partition: i16, queue_id: i64, score: Option<i64> }
     /// A record, and the nudge it has.
     FoundRecord as "found_record" {
         nth: i32, version: Option<i64>, tag: Option<i64>, body: Option<String>, claim: Option<String>,
@@ -141,4 +127,9 @@ answered! {
 /// Rows to send; none are no rows at all, which costs the store nothing to look at.
 pub(crate) fn some<T>(rows: &[T]) -> Option<&[T]> {
     Some(rows).filter(|rows| !rows.is_empty())
+}
+
+/// One column of rows to send.
+pub(crate) fn column<T, C>(rows: &[T], read: impl Fn(&T) -> C) -> Vec<C> {
+    rows.iter().map(read).collect()
 }

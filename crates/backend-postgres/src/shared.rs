@@ -15,6 +15,8 @@ use ff_core::time::{Duration, Timestamp};
 use tokio::sync::mpsc;
 
 use crate::call::{Answer, Call, Connections, call};
+use crate::error::corrupt;
+use crate::floors::Floors;
 use crate::queues::QueueNumbers;
 use crate::rows::Caller;
 
@@ -35,6 +37,7 @@ pub(crate) struct Shared {
     opened_at: Instant,
     pub(crate) queue_numbers: QueueNumbers,
     filled_queues: Mutex<FilledQueues>,
+    floors: Mutex<Floors>,
     /// Whose turn it is to claim from a lane; some lanes share one.
     turns: [tokio::sync::Mutex<()>; TURNS],
     /// Entries of queues that were looked at to hand something out.
@@ -65,6 +68,7 @@ impl Shared {
             opened_at: Instant::now(),
             queue_numbers: QueueNumbers::default(),
             filled_queues: Mutex::default(),
+            floors: Mutex::default(),
             turns: Default::default(),
             visited: AtomicU64::new(0),
             looks: AtomicI64::new(0),
@@ -92,13 +96,23 @@ impl Shared {
 
     /// What a function answers that is told who calls it, and the time it answers with.
     pub(crate) async fn ask(&self, call: Call<'_>) -> Result<(Timestamp, Answer)> {
+        let (now, mut rows) = self.ask_rows(call).await?;
+        Ok((now, rows.swap_remove(0)))
+    }
+
+    /// The same of a function that answers several rows, at least one, each with the time.
+    pub(crate) async fn ask_rows(&self, call: Call<'_>) -> Result<(Timestamp, Vec<Answer>)> {
         let caller = self.caller();
         let mut call: Call<'_> = call;
         call.names.push("caller");
         call.values.push(&caller);
-        let answer = self.connections.row(call).await?;
-        let now = self.was_told(answer.get("now")?);
-        Ok((now, answer))
+        let function = call.function;
+        let rows: Vec<Answer> = self.connections.rows(call).await?.into_iter().map(Answer).collect();
+        let first = rows
+            .first()
+            .ok_or_else(|| corrupt(format!("{function} answered nothing")))?;
+        let now = self.was_told(first.get("now")?);
+        Ok((now, rows))
     }
 
     /// Moves the clock this process asks the store to use.
@@ -124,6 +138,11 @@ impl Shared {
     /// Which queues are believed to have work.
     pub(crate) fn filled_queues(&self) -> MutexGuard<'_, FilledQueues> {
         locked(&self.filled_queues)
+    }
+
+    /// Where queues begin.
+    pub(crate) fn floors(&self) -> MutexGuard<'_, Floors> {
+        locked(&self.floors)
     }
 
     /// A number for what is seen of queues from now on.
