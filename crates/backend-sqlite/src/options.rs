@@ -41,12 +41,3 @@ impl Options {
         }
     }
 }
-
-impl Durability {
-    pub(crate) const fn pragma(self) -> &'static str {
-        match self {
-            Durability::Full => "FULL",
-            Durability::Normal => "NORMAL",
-        }
-    }
-}
