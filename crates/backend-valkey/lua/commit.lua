@@ -36,7 +36,6 @@ local function commit(ask)
       if puts[at + 6] then puts[at + 7] = queues[puts[at + 7]] end
     end
   end
-  -- Runs come first, see feed_many.
   local of_runs = try_each(runs, function(run) return write_run(run, queues) end)
   local answers = try_each(transactions, attempt)
   finish()

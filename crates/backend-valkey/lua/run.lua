@@ -6,19 +6,19 @@
 --
 -- Where the columns stand in a run is generated from the list in src/commit/run.rs:
 --   prefix, lane, state       of all of them
---   keys                      of the records
+--   about                     what stands between a name and a line in the feed; false: there are no lines
+--   names                     of the records
 --   versions                  each with a space behind it, which must be there; false: the records must not exist
---   rows                      head, body, line of history or false, number of the argument with the bytes or false, end of a stream or
---                             false: "<attempt index> <at> <reason>"
+--   rows                      head, body, line of history or false, what the feed is told instead or false, number of the argument
+--                             with the bytes or false, end of a stream or false: "<attempt index> <at> <reason>"
 --   field, content_type       what the bytes are; false: of the usual type
---   created, places, enters   scores and members of the set of executions, of the queue, and of the index
---   leaves                    members of the index that go
---   dues, first_due, undue    timers and names; the first of them; names that have none
---   queue, best, queues_max   the number of the queue that is entered, the best score, how many a lane may have or false
---   feed, told                lines for the feed, and how many
+--   created, places, dues     scores: in the set of executions, in the queue, timers; false: none of them
+--   best, first_due           the first place, the first timer
+--   leaves, enters            members of the index that go; scores and members that come
+--   queue, queues_max         the number of the queue that is entered, how many a lane may have or false
 --   not_after                 the first moment at which one of them is too late
 
-local WIDTH = 5
+local WIDTH = 6
 
 -- What stands of each record; nil when one is not as it must be.
 local function find_all(keys, versions)
@@ -50,14 +50,8 @@ local function line_and_bytes(run, number, line, argument)
   return 'lines', number, FIELDS_OF_HISTORY .. number, line, bytes_of(run, argument)
 end
 
-local function create_all(run)
-  local keys, rows, lane = run[RUN.keys], run[RUN.rows], run[RUN.lane]
-  for i = 1, #keys do
-    local head, body, line, argument = unpack(rows, WIDTH * (i - 1) + 1, WIDTH * i - 1)
-    call('HSET', keys[i], 'head', head, 'body', body, 'lane', lane, line_and_bytes(run, 1, line, argument))
-  end
-  add_all(run[RUN.prefix] .. EXECUTIONS, run[RUN.created])
-  count_depth(run[RUN.prefix], lane, '', run[RUN.state], #keys)
+local function create(run, key, head, body, line, argument)
+  call('HSET', key, 'head', head, 'body', body, 'lane', run[RUN.lane], line_and_bytes(run, 1, line, argument))
 end
 
 local function replace(run, key, found, head, body, line, argument, stream_end)
@@ -73,32 +67,58 @@ local function replace(run, key, found, head, body, line, argument, stream_end)
   end
 end
 
-local function replace_all(run, found)
-  local keys, rows = run[RUN.keys], run[RUN.rows]
-  for i = 1, #keys do replace(run, keys[i], found[i], unpack(rows, WIDTH * (i - 1) + 1, WIDTH * i)) end
+local function write_all(run, keys, found)
+  local prefix, names, rows, about = run[RUN.prefix], run[RUN.names], run[RUN.rows], run[RUN.about]
+  local is_new, told = not run[RUN.versions], about and inner(feed_lines, prefix)
+  for i = 1, #keys do
+    local head, body, line, event, argument, stream_end = unpack(rows, WIDTH * (i - 1) + 1, WIDTH * i)
+    if is_new then
+      create(run, keys[i], head, body, line, argument)
+    else
+      replace(run, keys[i], found[i], head, body, line, argument, stream_end)
+    end
+    if line then told[#told + 1] = names[i] .. about .. (event or line) end
+  end
+  if is_new then count_depth(prefix, run[RUN.lane], '', run[RUN.state], #keys) end
+end
+
+-- Scores with their names, the last one first: what is newer stands further behind in most sets, and a short set is searched from its
+-- beginning, so what goes before the one before it is placed at once.
+local function with_names(scores, names)
+  local row, n = {}, 0
+  for i = #names, 1, -1 do
+    if scores[i] then
+      row[n + 1], row[n + 2] = scores[i], names[i]
+      n = n + 2
+    end
+  end
+  return row
 end
 
 local function move_all(run, queue)
-  local prefix = run[RUN.prefix]
-  if queue then enter(prefix, queue[2], queue[1], queue[4], run[RUN.places], run[RUN.best]) end
+  local prefix, names, dues = run[RUN.prefix], run[RUN.names], run[RUN.dues] or NONE
+  if run[RUN.created] then add_all(prefix .. EXECUTIONS, with_names(run[RUN.created], names)) end
+  if queue then enter(prefix, queue[2], queue[1], queue[4], with_names(run[RUN.places], names), run[RUN.best]) end
   for _, member in ipairs(run[RUN.leaves] or NONE) do remove_from(prefix .. INDEX, member) end
   if run[RUN.enters] then add_all(prefix .. INDEX, run[RUN.enters]) end
-  for _, name in ipairs(run[RUN.undue] or NONE) do remove_from(prefix .. DUE, name) end
+  for i = 1, run[RUN.versions] and #names or 0 do
+    if not dues[i] then remove_from(prefix .. DUE, names[i]) end
+  end
   if run[RUN.dues] then
-    add_all(prefix .. DUE, run[RUN.dues])
+    add_all(prefix .. DUE, with_names(dues, names))
     tell_due(prefix, run[RUN.first_due])
   end
 end
 
 local function write_run(run, queues)
-  local prefix, queue = run[RUN.prefix], queues[run[RUN.queue]]
+  local prefix, queue, keys = run[RUN.prefix], queues[run[RUN.queue]], {}
+  for i, name in ipairs(run[RUN.names]) do keys[i] = prefix .. name end
   local too_late = run[RUN.not_after] and now >= run[RUN.not_after]
-  local went_well, found = pcall(find_all, run[RUN.keys], run[RUN.versions])
+  local went_well, found = pcall(find_all, keys, run[RUN.versions])
   if too_late or not went_well or not found or (queue and not may_enter(run, queue)) then return {'again'} end
   has_begun = true
   local answer = {'ok', changed(prefix)}
-  if run[RUN.versions] then replace_all(run, found) else create_all(run) end
+  write_all(run, keys, found)
   move_all(run, queue)
-  if run[RUN.feed] then feed_many(prefix, run[RUN.feed], run[RUN.told]) end
   return answer
 end

@@ -21,8 +21,6 @@ end
 
 -- Lines for the feed of each partition. Those of one call go into one entry.
 local feed_lines = {}
--- How many lines the first of them are besides themselves, see feed_many.
-local feed_lines_more = {}
 
 local ENTRY_LINES_MAX = 500
 -- Feeds are trimmed once in so many lines, to so many less than they may hold.
@@ -32,13 +30,6 @@ local TRIM_EVERY = 64
 local function feed(prefix, about, text)
   local lines = inner(feed_lines, prefix)
   lines[#lines + 1] = about .. text
-end
-
--- Adds so many lines that are one text already: before all others of the call, and not many.
-local function feed_many(prefix, text, count)
-  local lines = inner(feed_lines, prefix)
-  lines[#lines + 1] = text
-  feed_lines_more[prefix] = (feed_lines_more[prefix] or 0) + count - 1
 end
 
 -- Drops the oldest entries until at most `keep` lines are left; `told` were ever told. Notes when, and of which time the last
@@ -66,14 +57,12 @@ local function write_entry(key, first, lines)
 end
 
 local function settle_feed(prefix, lines)
-  local key, more = prefix .. FEED, feed_lines_more[prefix] or 0
-  local count = #lines + more
+  local key, count = prefix .. FEED, #lines
   local told = call('HINCRBY', prefix .. STAMPS, 'told', count)
   local first = told - count + 1
-  for from = 1, #lines, ENTRY_LINES_MAX do
-    write_entry(key, first, table.concat(lines, '\n', from, math.min(from + ENTRY_LINES_MAX - 1, #lines)))
-    first = first + ENTRY_LINES_MAX + more
-    more = 0
+  for from = 1, count, ENTRY_LINES_MAX do
+    write_entry(key, first, table.concat(lines, '\n', from, math.min(from + ENTRY_LINES_MAX - 1, count)))
+    first = first + ENTRY_LINES_MAX
   end
   if math.floor(told / TRIM_EVERY) ~= math.floor((told - count) / TRIM_EVERY) then
     trim_feed(prefix, told, feed_lines_max - TRIM_EVERY)
@@ -83,7 +72,7 @@ end
 
 local function settle_feeds()
   for prefix, lines in pairs(feed_lines) do finish_with(prefix, settle_feed, prefix, lines) end
-  feed_lines, feed_lines_more = {}, {}
+  feed_lines = {}
 end
 
 finish = function()

@@ -99,7 +99,8 @@ impl Packed {
                 None => pack.text(about),
             };
             let (text, event) = told(line, about_in(transaction, line.subject).as_ref());
-            pack.display(AboutText(line)).text(text).optional(event);
+            let about = format_args!("{}{}", subject(line.subject), AboutText(line));
+            pack.display(about).text(text).optional(event);
         });
         beside(pack, transaction);
         let limit = transaction.limits_queues && !self.entered.is_empty();
@@ -230,16 +231,12 @@ pub(super) fn told(line: &HistoryLine, about: Option<&AboutLines<'_>>) -> (Strin
     (line::write(line, about), event)
 }
 
-/// What stands before a line in the feed: `<record> <namespace>/<lane> <kind> <flow> `.
+/// What stands between the name of a record and a line about it in the feed: ` <namespace>/<lane> <kind> <flow> `.
 pub(super) struct AboutText<'l>(pub(super) &'l HistoryLine);
 
 impl fmt::Display for AboutText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.0;
-        match line.subject {
-            HistorySubject::Execution(id) => write!(f, "execution:{}", id.uuid())?,
-            of_flow => f.write_str(&subject(of_flow))?,
-        }
         match &line.lane {
             Some(own) => write!(f, " {}", lane(&line.namespace, own))?,
             None => write!(f, " {}/", escaped(&line.namespace))?,

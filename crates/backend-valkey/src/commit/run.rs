@@ -2,11 +2,11 @@
 //! what comes with it stands in a run with others like it; `lua/run.lua` does a run as a whole.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use ff_backend::codec::{record, score};
 use ff_backend::transaction::{Put, Transaction};
 use ff_core::capability::Signature;
+use ff_core::id::FlowId;
 use ff_core::limits::QUEUES_MAX;
 use ff_core::machine::decided::StreamEnd;
 use ff_core::machine::placement::{due_at, queue_of};
@@ -23,27 +23,25 @@ use crate::pack::{IfAny, Pack, count};
 use crate::record::{AttemptText, VersionText};
 
 /// The columns of a run in their order. Lua knows their places by these names.
-pub(crate) const COLUMNS: [&str; 21] = [
+pub(crate) const COLUMNS: [&str; 19] = [
     "prefix",
     "lane",
+    "about",
     "state",
-    "keys",
+    "names",
     "versions",
     "rows",
     "field",
     "content_type",
     "created",
     "places",
-    "enters",
-    "leaves",
     "dues",
-    "first_due",
-    "undue",
-    "queue",
     "best",
+    "first_due",
+    "leaves",
+    "enters",
+    "queue",
     "queues_max",
-    "feed",
-    "told",
     "not_after",
 ];
 
@@ -54,6 +52,8 @@ struct Kind<'t> {
     is_new: bool,
     namespace: &'t Namespace,
     lane: &'t LaneId,
+    /// What the feed says of them besides their names.
+    about: Option<(&'t Namespace, Option<&'t LaneId>, &'t str, Option<FlowId>)>,
     state: PublicState,
     queue: Option<usize>,
     limits_queues: bool,
@@ -164,6 +164,7 @@ fn simple<'t>(number: usize, transaction: &'t Transaction, queues: &mut Queues) 
         is_new,
         namespace: &definition.namespace,
         lane: &definition.lane,
+        about: line.map(|line| (&line.namespace, line.lane.as_ref(), &*line.kind, line.flow_id)),
         state: public_state(execution),
         queue,
         limits_queues: transaction.limits_queues && queue.is_some(),
@@ -206,43 +207,36 @@ impl<'t> Run<'t> {
             leaves.extend(leaving);
             enters.extend(entering);
         }
-        let (lines, feed) = self.lines();
         pack.list(COLUMNS.len());
         for column in COLUMNS {
             match column {
                 "prefix" => pack.text(&prefix),
                 "lane" => pack.text(lane(kind.namespace, kind.lane)),
                 "state" => pack.text(kind.state.as_str()),
-                "keys" => pack.each(members.iter(), |pack, member| {
-                    pack.display(format_args!("{prefix}execution:{}", member.execution.id.uuid()));
+                "about" => pack.optional(members[0].line.map(|line| AboutText(line).to_string())),
+                "names" => pack.each(members.iter(), |pack, member| {
+                    pack.display(format_args!("execution:{}", member.execution.id.uuid()));
                 }),
                 "versions" if kind.is_new => pack.nothing(),
                 "versions" => pack.each(members.iter(), |pack, member| {
                     pack.display(format_args!("{} ", IfAny(member.put.expected.map(VersionText))));
                 }),
-                "rows" => self.rows(pack, &lines, queues),
+                "rows" => self.rows(pack, queues),
                 "field" => pack.optional(kind.field),
                 "content_type" => pack.optional(kind.content_type.map(ContentType::as_str)),
                 "created" if !kind.is_new => pack.nothing(),
-                "created" => self.scored(pack, |member| Some(millis(member.execution.definition.created_at))),
-                "places" => self.scored(pack, |member| member.score),
+                "created" => self.scores(pack, |member| Some(millis(member.execution.definition.created_at))),
+                "places" => self.scores(pack, |member| member.score),
+                "dues" => self.scores(pack, |member| member.due_at.map(millis)),
+                "best" => self.least(pack, |member| member.score),
+                "first_due" => self.least(pack, |member| member.due_at.map(millis)),
+                "leaves" => pack.texts(leaves.iter()),
                 "enters" => pack.row(2, enters.iter(), |pack, member| {
                     pack.text("0").text(member);
                 }),
-                "leaves" => pack.texts(leaves.iter()),
-                "dues" => self.scored(pack, |member| member.due_at.map(millis)),
-                "first_due" => self.least(pack, |member| member.due_at.map(millis)),
-                "undue" => {
-                    let undue = members.iter().filter(|member| !kind.is_new && member.due_at.is_none());
-                    let undue: Vec<&Member<'_>> = undue.collect();
-                    pack.each(undue.into_iter(), |pack, member| member.name(pack))
-                }
                 // Lua counts from 1.
                 "queue" => pack.maybe(kind.queue.map(|number| count(number + 1))),
-                "best" => self.least(pack, |member| member.score),
                 "queues_max" => pack.maybe(kind.limits_queues.then(|| count(QUEUES_MAX))),
-                "feed" => pack.optional((!feed.is_empty()).then_some(&feed)),
-                "told" => pack.number(count(lines.iter().flatten().count())),
                 "not_after" => {
                     let moments = members.iter().filter_map(|member| member.transaction.not_after);
                     pack.maybe(moments.min().map(millis))
@@ -258,29 +252,22 @@ impl<'t> Run<'t> {
         members.map(|member| (member.number, self.kind.queue.zip(member.score)))
     }
 
-    /// The line of each for itself, and all of them for the feed.
-    fn lines(&self) -> (Vec<Option<String>>, String) {
-        let mut feed = String::with_capacity(300 * self.members.len());
-        let lines = self.members.iter().map(|member| {
-            let line = member.line?;
-            let (text, event) = told(line, Some(&AboutLines::execution(member.execution)));
-            let between = if feed.is_empty() { "" } else { "\n" };
-            let event = event.as_ref().unwrap_or(&text);
-            write!(feed, "{between}{}{event}", AboutText(line)).expect("text takes every text");
-            Some(text)
-        });
-        (lines.collect(), feed)
-    }
-
-    fn rows<'p>(&self, pack: &'p mut Pack, lines: &[Option<String>], queues: &Queues) -> &'p mut Pack {
+    fn rows<'p>(&self, pack: &'p mut Pack, queues: &Queues) -> &'p mut Pack {
         let set = self.kind.queue.map(|number| &queues.get(number).1.set);
-        pack.row(5, self.members.iter().zip(lines), |pack, (member, line)| {
+        pack.row(6, self.members.iter(), |pack, member| {
             let (due, state) = (IfAny(member.due_at.map(Timestamp::as_millis)), self.kind.state);
             let (set, score, attempt) = (IfAny(set), IfAny(member.score), AttemptText(member.execution));
             let version = VersionText(member.put.version(member.transaction.tag));
             // What lua/head.lua says.
             pack.display(format_args!("{version} {due} {state} {set} {score} {attempt}"));
-            pack.text(record::write(&member.put.record)).optional(line.as_ref());
+            pack.text(record::write(&member.put.record));
+            match member.line {
+                Some(line) => {
+                    let (text, event) = told(line, Some(&AboutLines::execution(member.execution)));
+                    pack.text(text).optional(event)
+                }
+                None => pack.nothing().nothing(),
+            };
             match member.payload {
                 Some(payload) => pack.large(payload.bytes.clone()),
                 None => pack.nothing(),
@@ -295,13 +282,16 @@ impl<'t> Run<'t> {
         })
     }
 
-    /// A score of each that has one, with its name. The last comes first: what is newer stands further behind in most sets, and a
-    /// short set is searched from its beginning, so each that goes before the one before it is placed at once.
-    fn scored<'p>(&self, pack: &'p mut Pack, score: impl Fn(&Member<'t>) -> Option<i64>) -> &'p mut Pack {
-        let members = self.members.iter().rev();
-        let scored: Vec<_> = members.filter_map(|member| Some((score(member)?, member))).collect();
-        pack.row(2, scored.into_iter(), |pack, (score, member)| {
-            member.name(pack.display(score));
+    /// The score of each that has one; nothing at all if none has.
+    fn scores<'p>(&self, pack: &'p mut Pack, score: impl Fn(&Member<'t>) -> Option<i64>) -> &'p mut Pack {
+        if self.members.iter().all(|member| score(member).is_none()) {
+            return pack.nothing();
+        }
+        pack.each(self.members.iter(), |pack, member| {
+            match score(member) {
+                Some(score) => pack.display(score),
+                None => pack.nothing(),
+            };
         })
     }
 
@@ -309,13 +299,6 @@ impl<'t> Run<'t> {
     fn least<'p>(&self, pack: &'p mut Pack, score: impl Fn(&Member<'t>) -> Option<i64>) -> &'p mut Pack {
         let least = self.members.iter().filter_map(score).min();
         pack.optional(least.map(|score| score.to_string()))
-    }
-}
-
-impl Member<'_> {
-    /// Packs the name of what it writes.
-    fn name(&self, pack: &mut Pack) {
-        pack.display(format_args!("execution:{}", self.execution.id.uuid()));
     }
 }
 
