@@ -8,6 +8,8 @@ local now_text           -- the same as text: Lua would print large numbers with
 local feed_lines_max     -- lines a feed keeps
 local arguments          -- all arguments: large values stand beside the packed one
 
+local NONE = {}          -- an empty list, never written to
+
 local last_call_at
 local generation = ''
 

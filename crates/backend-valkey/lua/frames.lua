@@ -115,8 +115,9 @@ end
 local function append_one(append)
   local prefix, index = append[1], append[3]
   local execution = prefix .. 'execution:' .. append[2]
-  local holder = call('HMGET', execution, 'attempt', 'streams')
-  local refusal = fence_refuses(append, holder[1])
+  local holder = call('HMGET', execution, 'head', 'streams')
+  local _, _, _, _, _, attempt = string.match(holder[1] or '', HEAD_PARTS)
+  local refusal = fence_refuses(append, attempt)
   if refusal then return {refusal} end
 
   local stream = stream_at(prefix, append[2], index)

@@ -51,22 +51,24 @@ local function unregister(prefix, set)
   call('ZREMRANGEBYLEX', prefix .. QUEUES, registration_range(set))
 end
 
--- Enters a queue, and answers the text of the place that stands on the record.
-local function enter(prefix, name, score, queue)
-  local set, registration = queue_for(prefix, queue)
+-- Enters a queue of a lane with some places, in a row: score, name …; the best score is told.
+local function enter(prefix, lane, set, registration, places, best)
   local key = prefix .. set
   local opened = is_empty(key)
-  add_to(key, score, name)
+  add_all(key, places)
   if opened then call('ZADD', prefix .. QUEUES, 0, registration) end
-  announce(prefix, queue[2], score, registration, opened)
-  return set .. ' ' .. score
+  announce(prefix, lane, best, registration, opened)
+end
+
+-- Whether a lane has no room for so many more queues.
+local function is_full(prefix, lane, more, queues_max)
+  return more + call('ZLEXCOUNT', prefix .. QUEUES, '[' .. lane .. ' ', '(' .. lane .. '!') > queues_max
 end
 
 -- Queues that were left: whether they are empty shows when the call is done.
 local left = {}
 
-local function leave(prefix, name, place)
-  local set = string.match(place, '^%S+')
+local function leave(prefix, name, set)
   remove_from(prefix .. set, name)
   left[prefix .. set] = {prefix, set}
 end
@@ -80,35 +82,41 @@ local function settle_queues()
   left = {}
 end
 
--- Moves a record to its place and answers the text of it; without a score it has none.
-local function move(prefix, name, before, score, queue)
-  if before ~= '' then
-    local set, score_before = string.match(before, '^(%S+) (%S+)$')
+-- Moves a record from its place to another, and answers the set that is in and the score; without a score there is none.
+local function move(prefix, name, set_before, score_before, score, queue)
+  if set_before ~= '' then
     -- While it waits it stays in the queue it entered, be it shared or its own.
-    if score_before == score and (set == queue[1] or set == queue[5]) then return before end
-    leave(prefix, name, before)
+    if score_before == score and (set_before == queue[1] or set_before == queue[5]) then return set_before, score end
+    leave(prefix, name, set_before)
   end
-  return score and enter(prefix, name, score, queue) or ''
+  if not score then return '', '' end
+  local set, registration = queue_for(prefix, queue)
+  enter(prefix, queue[2], set, registration, {score, name}, score)
+  return set, score
 end
 
 -- The first timer of each partition that somebody was told of. The one who was told looks then, and tells us what is first
 -- after that.
 local first_due = {}
 
--- Sets or clears a timer; tells when it comes before the first one, or has come.
-local function schedule(prefix, name, before, at)
-  if before == at then return end
-  local key = prefix .. DUE
-  if at == '' then
-    remove_from(key, name)
-    return
-  end
-  add_to(key, at, name)
+-- Tells of a timer that comes before the first one, or has come.
+local function tell_due(prefix, at)
   local moment, first = tonumber(at), first_due[prefix]
   if moment <= now or not first or moment < first then
     first_due[prefix] = moment
     hint('d ' .. prefix .. ' ' .. at)
   end
+end
+
+-- Sets or clears a timer.
+local function schedule(prefix, name, before, at)
+  if before == at then return end
+  if at == '' then
+    remove_from(prefix .. DUE, name)
+    return
+  end
+  add_to(prefix .. DUE, at, name)
+  tell_due(prefix, at)
 end
 
 -- Makes a record due at once, with a new stamp. One that waits already keeps its place.

@@ -1,7 +1,7 @@
 -- load: records, counters, blobs and nudges, each load at one moment.
 --
 -- ask[4]: loads; each {prefix, names, with gates, counters, blobs, steps}
---   counters: {name, field} …   blobs: {key, field} …   steps: {uuid, first place, how many, bytes of outputs} …
+--   counters, by record: {name, fields} …   blobs: {key, field} …   steps: {uuid, first place, how many, bytes of outputs} …
 -- answers, one each: {records, gates, counters, blobs, steps}
 --   records: {version, body, claim, stamp} or false …   gates: {name, version, body} …
 --   counters: values …   blobs: {bytes, type} or false …
@@ -9,8 +9,9 @@
 
 -- What is kept of a record; nil when it does not exist.
 local function read_record(key)
-  local found = call('HMGET', key, 'version', 'body', 'claim', 'expires', 'flow')
+  local found = call('HMGET', key, 'head', 'body', 'claim', 'expires', 'flow')
   if not found[1] or (found[4] and tonumber(found[4]) <= now) then return nil end
+  found[1] = string.match(found[1], '^%S+')
   return found
 end
 
@@ -42,10 +43,10 @@ end
 local function load_one(load)
   local prefix, records, gates, counters, blobs, steps = load[1], {}, {}, {}, {}, {}
   local gate_is_read = {}
+  local stamps = load[2] and values_of(prefix .. STAMPS, load[2])
   for i, name in ipairs(load[2] or NONE) do
-    local stamp = call('HGET', prefix .. STAMPS, name)
     local found = read_record(prefix .. name) or NONE
-    records[i] = {found[1] or '', found[2] or '', found[3] or '', stamp or ''}
+    records[i] = {found[1] or '', found[2] or '', found[3] or '', stamps[i] or ''}
     local flow = load[3] and found[5]
     if flow and flow ~= '' and not gate_is_read[flow] then
       gate_is_read[flow] = true
@@ -53,8 +54,8 @@ local function load_one(load)
       if gate then gates[#gates + 1] = {flow, gate[1], gate[2]} end
     end
   end
-  for i, counter in ipairs(load[4] or NONE) do
-    counters[i] = call('HGET', prefix .. counter[1], counter[2]) or '0'
+  for _, asked in ipairs(load[4] or NONE) do
+    for _, value in ipairs(values_of(prefix .. asked[1], asked[2])) do counters[#counters + 1] = value or '0' end
   end
   for i, blob in ipairs(load[5] or NONE) do
     local found = call('HMGET', prefix .. blob[1], blob[2], blob[2] .. '_type')

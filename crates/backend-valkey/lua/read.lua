@@ -6,7 +6,7 @@
 --   HEADS index first end       {the first member, how many there are} of each list between two names, one after the other
 --   FIRSTS queue span           the score of the first of each priority, which is worth such a span of scores
 --   LINES record first most     {how many lines of history were ever told, line …} from the first, or the oldest that is kept
---   AUDIT record prefix name    {version, body, claim, expires, due, score in its queue, how that is registered}
+--   AUDIT record prefix name    {head, body, claim, expires, due, score in its queue, how that is registered}
 -- The first two skip from one to the next, however long it is.
 
 local ours = {}
@@ -49,8 +49,9 @@ function ours.LINES(_, key, first, most)
 end
 
 function ours.AUDIT(_, key, prefix, name)
-  local found = call('HMGET', key, 'version', 'body', 'claim', 'expires', 'place')
-  local set = string.match(found[5] or '', '^(queue:.*:%x+%.%x+) ')
+  local found = call('HMGET', key, 'head', 'body', 'claim', 'expires')
+  local _, _, _, set = string.match(found[1] or '', HEAD_PARTS)
+  set = set and set ~= '' and set
   found[5] = call('ZSCORE', prefix .. DUE, name)
   found[6] = set and call('ZSCORE', prefix .. set, name)
   found[7] = set and call('ZRANGEBYLEX', prefix .. QUEUES, registration_range(set))[1]

@@ -5,14 +5,16 @@
 -- rule to them.
 --
 -- ask[4]: tag   ask[5]: may lease at once   ask[6]: bytes at most   ask[7]: gate states that let claims pass
--- ask[8]: claimants, used in order: {text, lease_ms, grant_ms, actor, lease id, attempt id} …
--- ask[9]: lanes, tried in order; each {sources, bound}: what scores worse than the bound stays where it is, because queues that are
+-- ask[8]: claimants, used in order, in a row: text, lease_ms, grant_ms, actor, lease id, attempt id
+-- ask[9]: lanes, tried in order; each {name, sources, bound}: what scores worse than the bound stays where it is, because queues that are
 --   not named have better. sources: {prefix, set, bound of its own or false} …, which it stays better than: another queue of the
 --   partition has something from there on
 -- ask[10]: the first one is handed out however large it is
 -- answers {tasks, heads, whether the bytes ran out}
---   tasks: {version before, body, at, gate state, gate version, input, type} …
+--   tasks, in a row: version before, body, at, gate state, gate version, input, type
 --   heads: {prefix, set, changes of the partition so far, best score that is left, or ''} … of every source
+
+local CLAIMANT_WIDTH = 6
 
 -- Entries of a queue that are fetched at once: what it gives if all give alike, and some more.
 local CHUNK_SPARE, CHUNK_MAX = 2, 64
@@ -72,60 +74,77 @@ local function open_sources(sources, wanted)
   return opened, heap
 end
 
--- Stamps one execution; answers its task, or nil when its record cannot be seen or would be too much.
-local function stamp(ask, prefix, name, claimant, bytes_left)
+-- A head whose rest tells of the next attempt: version, its number, state, and what src/record/attempt.rs writes.
+local NEXT = '^((%d+)%S*) %S* (%S*) %S* %S* (%d+) next (%d) (%S+) (%S+) (%d+) (%d+) (%S*) (.*)$'
+
+-- Stamps one execution and adds its task; answers how many bytes it has, or nil when its record cannot be seen or would be too much.
+local function stamp(ask, source, tasks)
+  local prefix, name, bytes_left = source.prefix, source.name, ask.bytes_left
   local key = prefix .. name
-  local found = call('HMGET', key, 'version', 'body', 'attempt', 'lines', 'input', 'input_type')
-  local input = found[5] or ''
+  local found = call('HMGET', key, 'head', 'body', 'lines', 'input', 'input_type')
+  local input = found[4] or ''
   if bytes_left and #input > bytes_left then return nil, true end
-  local index, free, attempt, cap, updated, epoch, state, lane, kind, flow =
-    string.match(found[3] or '', '^(%d+) next (%d) (%S+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S*)$')
+  local before, number, state, index, free, attempt, cap, updated, epoch, flow, about = string.match(found[1] or '', NEXT)
   if not index then return nil end
+  local who = CLAIMANT_WIDTH * tasks.count
+  local text, lease_ms, grant_ms, actor, lease_id, attempt_id = unpack(ask[8], who + 1, who + CLAIMANT_WIDTH)
   local at, at_text = now, now_text
   if tonumber(updated) > now then at, at_text = tonumber(updated), updated end
   local gate_state, gate_version = '', ''
   if flow ~= '' then
-    local gate = call('HMGET', prefix .. 'gate:' .. flow, 'state', 'version')
-    gate_state, gate_version = gate[1] or '', gate[2] or ''
+    local gate = call('HGET', prefix .. 'gate:' .. flow, 'head')
+    if gate then gate_version, gate_state = string.match(gate, '^(%S*) %S* (%S*)') end
   end
   local leased = ask[5] and free == '1' and (flow == '' or ask[7][gate_state])
-  local expires_at = at + (leased and claimant[2] or claimant[3])
+  local expires_at = at + (leased and lease_ms or grant_ms)
   local due = expires_at
   if cap == 'now' then due = at elseif cap ~= '-' then due = math.min(due, tonumber(cap)) end
   local due_text = integer(due)
-  local version = integer(string.match(found[1], '^%d+') + 1) .. '-' .. ask[4]
+  local version = integer(number + 1) .. '-' .. ask[4]
   local behind = gate_state == '' and '-' or gate_state
   if leased then
     epoch = integer(epoch + 1)
-    local attempt_id = attempt == '-' and claimant[6] or attempt
+    if attempt ~= '-' then attempt_id = attempt end
     local expiry = due == expires_at and due_text or integer(expires_at)
-    local line = '{"at":' .. at_text .. ',"what":"claimed","actor":' .. claimant[4] .. ',"attempt_index":' .. index ..
+    local line = '{"at":' .. at_text .. ',"what":"claimed","actor":' .. actor .. ',"attempt_index":' .. index ..
       ',"lease_epoch":' .. epoch .. '}'
-    local lines = tonumber(found[4]) or 0
-    call('HSET', key, 'version', version, 'place', '', 'due', due_text, 'state', 'active',
-      'claim', at_text .. ' lease ' .. behind .. ' ' .. claimant[1],
-      'attempt', index .. ' leased ' .. epoch .. ' ' .. expiry .. ' ' .. claimant[5] .. ' ' .. attempt_id,
+    local lines = tonumber(found[3]) or 0
+    call('HSET', key,
+      'head', version .. ' ' .. due_text .. ' active   ' .. index .. ' leased ' .. epoch .. ' ' .. expiry .. ' ' .. lease_id .. ' '
+        .. attempt_id,
+      'claim', at_text .. ' lease ' .. behind .. ' ' .. text,
       'lines', lines + 1, FIELDS_OF_HISTORY .. (lines + 1), line)
     trim_lines(key, lines, lines + 1)
-    feed(prefix, name .. ' ' .. lane .. ' ' .. kind .. ' ' .. flow .. ' ', line)
-    count_depth(prefix, lane, state, 'active')
+    feed(prefix, name .. ' ' .. about .. ' ', line)
+    local moved = source.moved
+    if state ~= 'active' then moved[state], moved.active = (moved[state] or 0) - 1, (moved.active or 0) + 1 end
     if flow ~= '' and state ~= 'active' then
       call('HINCRBY', prefix .. 'flow:' .. flow, 'count:' .. state, -1)
       call('HINCRBY', prefix .. 'flow:' .. flow, 'count:active', 1)
     end
   else
-    call('HSET', key, 'version', version, 'place', '', 'due', due_text,
-      'claim', at_text .. ' grant ' .. behind .. ' ' .. claimant[1])
+    local _, _, _, _, _, rest = string.match(found[1], HEAD_PARTS)
+    call('HSET', key, 'head', write_head(version, due_text, state, '', '', rest),
+      'claim', at_text .. ' grant ' .. behind .. ' ' .. text)
   end
-  schedule(prefix, name, '', due_text)
-  return {found[1], found[2], at_text, gate_state, gate_version, input, found[6] or ''}
+  local dues = source.dues
+  local n = #dues
+  dues[n + 1], dues[n + 2] = due_text, name
+  if not source.due or due < source.due then source.due, source.due_text = due, due_text end
+  n = #tasks
+  tasks[n + 1], tasks[n + 2], tasks[n + 3], tasks[n + 4] = before, found[2], at_text, gate_state
+  tasks[n + 5], tasks[n + 6], tasks[n + 7] = gate_version, input, found[5] or ''
+  tasks.count = tasks.count + 1
+  return #input
 end
 
--- Removes what was taken from a source, and says what is left.
+-- Writes what comes of what was taken from a source, and says what is left.
 local function settle(source, heads)
+  local prefix = source.prefix
   if #source.taken > 0 then
-    changed(source.prefix)
+    changed(prefix)
     call('ZREM', source.key, unpack(source.taken))
+    tell_due(prefix, source.due_text)
   end
   local head = source.left
   if not head and source.at <= #source.found then head = source.found[source.at + 1] end
@@ -135,14 +154,18 @@ local function settle(source, heads)
 end
 
 -- Takes the candidate of a source, if there is room for it; one that could not be taken stays, and is the best that is left.
-local function take(ask, source, tasks)
-  local task, too_much = stamp(ask, source.prefix, source.name, ask[8][#tasks + 1], ask.bytes_left)
+local function take(ask, lane, source, tasks)
+  if not source.dues then
+    -- What will be written when the call is done, even if it fails.
+    source.dues = waiting_for('ZADD', source.prefix .. DUE)
+    source.moved = inner(inner(depth_moved, source.prefix), lane)
+  end
+  local bytes, too_much = stamp(ask, source, tasks)
   if too_much then
     ask.full = true
-  elseif task then
-    tasks[#tasks + 1] = task
+  elseif bytes then
     source.taken[#source.taken + 1] = source.name
-    ask.bytes_left = (ask.bytes_left or ask[6]) - #task[6]
+    ask.bytes_left = (ask.bytes_left or ask[6]) - bytes
   else
     source.left = source.left or source.found[source.at + 1]
   end
@@ -150,26 +173,27 @@ end
 
 -- Takes from the sources of a lane until there is enough, or what is left is bound; answers whether it is time for the next lane.
 local function take_from_lane(ask, lane, tasks, heads)
-  local sources, heap = open_sources(lane[1], #ask[8] - #tasks)
-  local bound, is_bound = tonumber(lane[2]), lane[2] ~= false
-  while #heap > 0 and #tasks < #ask[8] do
+  local wanted = #ask[8] / CLAIMANT_WIDTH
+  local sources, heap = open_sources(lane[2], wanted - tasks.count)
+  local bound, is_bound = tonumber(lane[3]), lane[3] ~= false
+  while #heap > 0 and tasks.count < wanted do
     local source = heap[1]
     if bound and source.score > bound then break end
     if source.bound and source.score >= source.bound then
       is_bound = true
       drop(heap)
     else
-      take(ask, source, tasks)
+      take(ask, lane[1], source, tasks)
       if ask.full then break end
       if advance(source) then sink(heap, 1) else drop(heap) end
     end
   end
   for _, source in ipairs(sources) do settle(source, heads) end
-  return not ask.full and not is_bound and #tasks < #ask[8]
+  return not ask.full and not is_bound and tasks.count < wanted
 end
 
 local function reserve(ask)
-  local tasks, heads = {}, {}
+  local tasks, heads = {count = 0}, {}
   if not ask[10] then ask.bytes_left = ask[6] end
   local passing = {}
   for _, state in ipairs(ask[7]) do passing[state] = true end

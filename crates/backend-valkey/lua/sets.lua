@@ -31,6 +31,15 @@ local function add_to(key, score, member)
   waiting[n + 1], waiting[n + 2] = score, member
 end
 
+-- The same for many at once, in a row: score, member …; the row is not used by anybody else any more.
+local function add_all(key, row)
+  if not pending[key] then
+    row.command, pending[key] = 'ZADD', row
+    return
+  end
+  for at = 1, #row, 2 do add_to(key, row[at], row[at + 1]) end
+end
+
 local function remove_from(key, member)
   local waiting = waiting_for('ZREM', key)
   waiting[#waiting + 1] = member
@@ -53,12 +62,23 @@ local function inner(map, key)
   return found
 end
 
--- Counts executions by state. lane: "<namespace>/<lane>"
-local function count_depth(prefix, lane, before, after)
+-- The values of any number of fields, in order.
+local function values_of(key, fields)
+  if #fields <= VALUES_MAX then return call('HMGET', key, unpack(fields)) end
+  local values = {}
+  for first = 1, #fields, VALUES_MAX do
+    local found = call('HMGET', key, unpack(fields, first, math.min(first + VALUES_MAX - 1, #fields)))
+    for i = 1, #found do values[first + i - 1] = found[i] end
+  end
+  return values
+end
+
+-- Counts executions by state, so many at once. lane: "<namespace>/<lane>"
+local function count_depth(prefix, lane, before, after, count)
   if before == after then return end
   local moved = inner(inner(depth_moved, prefix), lane)
-  moved[before] = (moved[before] or 0) - 1
-  moved[after] = (moved[after] or 0) + 1
+  moved[before] = (moved[before] or 0) - count
+  moved[after] = (moved[after] or 0) + count
 end
 
 local function settle_depth(prefix, lanes)

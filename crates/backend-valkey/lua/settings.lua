@@ -39,13 +39,8 @@ local function learn_settings(names)
       known[name] = false
     end
   end
-  for first = 1, #unknown, VALUES_MAX do
-    local found = call('HMGET', SETTING_VALUES, unpack(unknown, first, math.min(first + VALUES_MAX - 1, #unknown)))
-    for i, packed in ipairs(found) do
-      local name = unknown[first + i - 1]
-      known[name] = parse_setting(name, packed)
-    end
-  end
+  if #unknown == 0 then return end
+  for i, packed in ipairs(values_of(SETTING_VALUES, unknown)) do known[unknown[i]] = parse_setting(unknown[i], packed) end
 end
 
 -- The time in microseconds, or more: even a counter that a failover set back gives no revision again.

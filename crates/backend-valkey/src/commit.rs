@@ -1,6 +1,7 @@
 //! Transactions, packed for the library; many in one call, in one call each per partition of a cluster.
 
 mod pack;
+pub(crate) mod run;
 
 use ff_backend::Error;
 use ff_backend::queues::Moment;
@@ -8,14 +9,14 @@ use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_core::partition::{Family, Partition};
 use redis::Value;
 
-use self::pack::{Packed, Queues};
+use self::pack::Queues;
+use self::run::Sorted;
 use crate::call::Reply;
 use crate::error::corrupt;
 use crate::keys::QueueName;
 use crate::library::Function;
-use crate::pack::Pack;
 use crate::record::parse_version;
-use crate::reply::{list, number, text};
+use crate::reply::{exactly, list, number, text};
 use crate::shared::Shared;
 
 /// Transactions in one call at most: the server does nothing else meanwhile.
@@ -46,43 +47,93 @@ impl Shared {
         Ok(())
     }
 
+    /// Commits what can be in runs so, and everything else by itself; what a run could not take comes again by itself.
     async fn commit_group(&self, group: Vec<(Partition, Transaction)>) -> ff_backend::Result<Vec<Answer>> {
-        let (mut packed, mut queues) = (Vec::with_capacity(group.len()), Queues::default());
-        let mut transactions = Pack::default();
-        for (_, transaction) in &group {
-            packed.push(Packed::write(transaction, &mut transactions, &mut queues));
+        let group: Vec<&Transaction> = group.iter().map(|(_, transaction)| transaction).collect();
+        let mut queues = Queues::default();
+        let sorted = Sorted::of(&group, &mut queues);
+        let mut answers = self.commit_sorted(&group, &sorted, queues).await?;
+        let again: Vec<usize> = (0..group.len()).filter(|number| answers[*number].is_none()).collect();
+        if !again.is_empty() {
+            let others = Sorted::without_runs(again);
+            let repeated = self.commit_sorted(&group, &others, Queues::default()).await?;
+            answers
+                .iter_mut()
+                .zip(repeated)
+                .for_each(|(answer, repeated)| *answer = answer.take().or(repeated));
         }
-        let mut ask = self.ask(2);
-        ask.list(group.len()).append(transactions);
-        queues.write(&mut ask);
-        let mut reply = self.call(Function::COMMIT, group[0].0, ask).await?;
-        let answers = std::mem::take(&mut reply.answer);
-        let each = group.iter().zip(packed).zip(answers);
-        let each = each.map(|(((partition, transaction), packed), answer)| {
-            let (committed, seen) = committed(transaction, answer, &reply)?;
-            self.remember_queues(*partition, &packed, &queues, seen);
-            Ok(committed)
-        });
-        Ok(each.collect())
+        let answer = |answer: Option<Answer>| answer.ok_or_else(|| corrupt("not everything was answered"));
+        answers.into_iter().map(answer).collect()
     }
 
-    fn remember_queues(&self, partition: Partition, packed: &Packed, queues: &Queues, seen: Moment) {
-        if packed.entered.is_empty() {
-            return;
+    /// What becomes of each that is among the sorted; nothing for those whose run was not begun.
+    async fn commit_sorted(
+        &self,
+        group: &[&Transaction],
+        sorted: &Sorted<'_>,
+        mut queues: Queues,
+    ) -> ff_backend::Result<Vec<Option<Answer>>> {
+        let mut ask = self
+            .ask(3)
+            .with_room(group.iter().map(|transaction| room(transaction)).sum());
+        let mut entered = Vec::with_capacity(sorted.others.len());
+        ask.each(sorted.others.iter(), |pack, number| {
+            entered.push(pack::write(group[*number], pack, &mut queues));
+        });
+        ask.each(sorted.runs.iter(), |pack, run| run.write(pack, &queues));
+        queues.write(&mut ask);
+        let mut reply = self.call(Function::COMMIT, group[0].partition, ask).await?;
+        let [others, runs] = exactly(std::mem::take(&mut reply.answer))?;
+        let mut answers: Vec<Option<Answer>> = group.iter().map(|_| None).collect();
+        let each = sorted.others.iter().zip(entered).zip(list(others)?);
+        for ((number, entered), answer) in each {
+            answers[*number] = Some(self.answered(group[*number], &entered, &queues, &list(answer)?, &reply));
         }
-        let mut filled = self.filled_queues();
-        for (queue, score) in &packed.entered {
-            let (key, QueueName { set, lane, .. }) = queues.get(*queue);
-            let head = score.parse().unwrap_or(f64::MIN);
-            filled.entered(lane, (partition, set.clone()), &key.signature, head, seen);
+        for (run, answer) in sorted.runs.iter().zip(list(runs)?) {
+            let answer = list(answer)?;
+            if matches!(answer.first().map(text), Some(Ok("again"))) {
+                continue;
+            }
+            for (number, entered) in run.numbers() {
+                let entered = entered.as_slice();
+                answers[number] = Some(self.answered(group[number], entered, &queues, &answer, &reply));
+            }
         }
+        Ok(answers)
+    }
+
+    /// What became of one transaction. The queues it entered are remembered.
+    fn answered(
+        &self,
+        transaction: &Transaction,
+        entered: &[(usize, i64)],
+        queues: &Queues,
+        answer: &[Value],
+        reply: &Reply,
+    ) -> Answer {
+        let (committed, seen) = committed(transaction, answer, reply)?;
+        if !entered.is_empty() {
+            let mut filled = self.filled_queues();
+            for (queue, score) in entered {
+                #[expect(clippy::cast_precision_loss, reason = "scores are below 2^53")]
+                let score = *score as f64;
+                let (key, QueueName { set, lane, .. }) = queues.get(*queue);
+                filled.entered(lane, (transaction.partition, set.clone()), &key.signature, score, seen);
+            }
+        }
+        Ok(committed)
     }
 }
 
+/// About how many bytes a transaction has when it is packed.
+fn room(transaction: &Transaction) -> usize {
+    let values = transaction.puts.len() + transaction.history.len() + transaction.increments.len();
+    200 + 700 * values
+}
+
 /// What became of one transaction, and when.
-fn committed(transaction: &Transaction, answer: Value, reply: &Reply) -> Result<(Committed, Moment), CommitError> {
-    let values = list(answer)?;
-    let mut values = values.iter();
+fn committed(transaction: &Transaction, answer: &[Value], reply: &Reply) -> Result<(Committed, Moment), CommitError> {
+    let mut values = answer.iter();
     let mut next = || values.next().ok_or_else(|| corrupt("an answer is too short"));
     match text(next()?)? {
         "ok" => {

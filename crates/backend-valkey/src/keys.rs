@@ -2,7 +2,7 @@
 //!
 //! | key | type | holds |
 //! |---|---|---|
-//! | `{fp:N}:execution:<uuid>` | hash | an execution: hot fields, `body`, blobs, history, counters of its inbound edges |
+//! | `{fp:N}:execution:<uuid>` | hash | an execution: `head`, `body`, blobs, history, counters of its inbound edges |
 //! | `{fp:N}:attempt:<uuid>:<index>`, `waitpoint:…`, `signal:…`, `step:<uuid>:<key>` | hash | parts of an execution |
 //! | `{fp:N}:flow:<id>`, `gate:<id>`, `edge:<id>` | hash | a flow with its counters, its gate, a dependency |
 //! | `{fp:N}:submission_key:…`, `signal_key:…` | hash with a time to live | what an idempotency key stands for |
@@ -81,7 +81,11 @@ pub(crate) fn step_place(id: ExecutionId, seq: u64) -> String {
 
 /// A lane of a namespace: `<namespace>/<lane>`.
 pub(crate) fn lane(namespace: &Namespace, lane: &LaneId) -> String {
-    format!("{}/{lane}", escaped(namespace))
+    let is_plain = !namespace.as_str().contains(['%', '/']);
+    match is_plain {
+        true => format!("{namespace}/{lane}"),
+        false => format!("{}/{lane}", escaped(namespace)),
+    }
 }
 
 /// A queue: its set, and how it is registered.

@@ -5,30 +5,40 @@ use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
 
-/// The files in the order they build on each other.
-const FILES: &[&str] = &[
+use crate::commit::run::COLUMNS;
+
+/// What all functions share, in the order in which it builds on itself.
+const SHARED: &[&str] = &[
     include_str!("../lua/call.lua"),
     include_str!("../lua/keys.lua"),
+    include_str!("../lua/head.lua"),
     include_str!("../lua/sets.lua"),
     include_str!("../lua/index.lua"),
     include_str!("../lua/told.lua"),
-    include_str!("../lua/commit.lua"),
-    include_str!("../lua/load.lua"),
-    include_str!("../lua/due.lua"),
-    include_str!("../lua/read.lua"),
-    include_str!("../lua/reserve.lua"),
-    include_str!("../lua/frames.lua"),
-    include_str!("../lua/settings.lua"),
-    include_str!("../lua/libraries.lua"),
-    include_str!("../lua/account.lua"),
-    include_str!("../lua/ledger.lua"),
+];
+
+/// The functions, with what only they need: Lua knows no more than 200 names at once, so each group has its own.
+const FUNCTIONS: &[&[&str]] = &[
+    &[
+        include_str!("../lua/transaction.lua"),
+        include_str!("../lua/run.lua"),
+        include_str!("../lua/commit.lua"),
+    ],
+    &[include_str!("../lua/load.lua")],
+    &[include_str!("../lua/due.lua")],
+    &[include_str!("../lua/read.lua")],
+    &[include_str!("../lua/reserve.lua")],
+    &[include_str!("../lua/frames.lua")],
+    &[include_str!("../lua/settings.lua")],
+    &[include_str!("../lua/libraries.lua")],
+    &[include_str!("../lua/account.lua"), include_str!("../lua/ledger.lua")],
 ];
 
 /// What the names of all versions begin with.
 pub(crate) const NAME_PREFIX: &str = "flowfabric_";
 
 /// The library as the server loads it.
-pub(crate) static LIBRARY: LazyLock<Library> = LazyLock::new(|| Library::compose(FILES));
+pub(crate) static LIBRARY: LazyLock<Library> = LazyLock::new(Library::compose);
 
 /// A composed library.
 pub(crate) struct Library {
@@ -39,8 +49,12 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    fn compose(files: &[&str]) -> Self {
-        let body = files.concat();
+    fn compose() -> Self {
+        let columns = COLUMNS.iter().zip(1..);
+        let columns: String = columns.map(|(name, at)| format!("{name} = {at}, ")).collect();
+        let functions = FUNCTIONS.iter().map(|group| format!("do\n{}end\n", group.concat()));
+        let functions: String = functions.collect();
+        let body = format!("local RUN = {{{columns}}}\n{}{functions}", SHARED.concat());
         let digest: String = Sha256::digest(&body)
             .iter()
             .take(6)

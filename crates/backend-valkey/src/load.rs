@@ -37,9 +37,11 @@ impl Shared {
             ask.list(6).text(prefix(*partition));
             ask.texts(load.records.iter().map(name));
             ask.flag(load.with_gates);
-            ask.each(load.counters.iter(), |ask, key| {
-                let (owner, field) = counter::name(*key);
-                ask.list(2).text(owner).text(field);
+            let counters: Vec<_> = load.counters.iter().map(|key| counter::name(*key)).collect();
+            let of_one: Vec<_> = counters.chunk_by(|one, other| one.0 == other.0).collect();
+            ask.each(of_one.into_iter(), |ask, counters| {
+                ask.list(2).text(&counters[0].0);
+                ask.texts(counters.iter().map(|(_, field)| field));
             });
             ask.each(load.blobs.iter(), |ask, key| {
                 let (owner, field) = blob(*key);

@@ -3,9 +3,22 @@
 //! Bytes travel as msgpack strings, because the server's `cmsgpack` refuses the type for binary data, and numbers that may
 //! not fit into a double travel as text.
 
+use std::fmt::{self, Display};
+use std::io::Write as _;
+
 use bytes::Bytes;
 use ff_core::ledger::NUMBER_MAX;
+use rmp::Marker;
 use rmp::encode::{write_array_len, write_bool, write_sint, write_str_len};
+
+/// What is there, written down; nothing where nothing is.
+pub(crate) struct IfAny<T>(pub(crate) Option<T>);
+
+impl<T: Display> Display for IfAny<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |value| value.fmt(f))
+    }
+}
 
 /// A count, a moment or a span as Lua takes it: it tells no larger number from its neighbours.
 pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
@@ -23,6 +36,12 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
+    /// With room for so many bytes more: growing would copy what is there.
+    pub(crate) fn with_room(mut self, bytes: usize) -> Self {
+        self.packed.reserve(bytes);
+        self
+    }
+
     /// Begins a list of so many values.
     pub(crate) fn list(&mut self, len: usize) -> &mut Self {
         let len = u32::try_from(len).expect("a call has fewer than 2^32 values");
@@ -36,6 +55,17 @@ impl Pack {
         let len = u32::try_from(bytes.len()).expect("a value has fewer than 2^32 bytes");
         write_str_len(&mut self.packed, len).expect("a vector takes every byte");
         self.packed.extend_from_slice(bytes);
+        self
+    }
+
+    /// Adds text as it is written down, which needs no memory of its own.
+    pub(crate) fn display(&mut self, text: impl Display) -> &mut Self {
+        let header = self.packed.len();
+        self.packed.extend_from_slice(&[Marker::Str32.to_u8(), 0, 0, 0, 0]);
+        let begin = self.packed.len();
+        write!(self.packed, "{text}").expect("a vector takes every byte");
+        let len = u32::try_from(self.packed.len() - begin).expect("a value has fewer than 2^32 bytes");
+        self.packed[header + 1..begin].copy_from_slice(&len.to_be_bytes());
         self
     }
 

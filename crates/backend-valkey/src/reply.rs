@@ -79,6 +79,16 @@ pub(crate) fn exactly<const N: usize>(found: Vec<Value>) -> Result<[Value; N]> {
         .map_err(|_| corrupt(format!("{N} values were expected, {len} came")))
 }
 
+/// Rows of so many values each, which come one after the other.
+pub(crate) fn rows<const N: usize>(found: Vec<Value>) -> Result<Vec<[Value; N]>> {
+    let (len, mut found) = (found.len(), found.into_iter());
+    if len % N != 0 {
+        return Err(corrupt(format!("rows of {N} values were expected, {len} values came")));
+    }
+    let mut row = || std::array::from_fn(|_| found.next().unwrap_or(Value::Nil));
+    Ok((0..len / N).map(|_| row()).collect())
+}
+
 fn unexpected(wanted: &str, found: &Value) -> ff_backend::Error {
     let kind = match found {
         Value::Nil => "nothing",

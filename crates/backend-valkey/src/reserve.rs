@@ -23,7 +23,7 @@ use crate::library::Function;
 use crate::load::payload;
 use crate::pack::{Pack, count};
 use crate::record::{execution, parse_version};
-use crate::reply::{bytes, exactly, list, number, optional_text, score, text, values};
+use crate::reply::{bytes, exactly, list, number, optional_text, rows, score, text, values};
 use crate::shared::Shared;
 
 /// How much later something in these queues may have been created than the best that is left elsewhere and still go first: a call
@@ -234,9 +234,10 @@ impl Shared {
         let passing = state::GATES.iter().filter(|state| gate_passes(Some(**state)));
         let passing: Vec<&str> = passing.map(|state| state::gate_word(*state)).collect();
         pack.texts(passing.into_iter());
-        pack.each(claimants.iter(), pack_claimant);
+        pack.row(6, claimants.iter(), pack_claimant);
         pack.each(sources.iter(), |pack, lane| {
-            pack.list(2).each(lane.sources.iter(), |pack, source| {
+            pack.list(3).text(&lane.lane);
+            pack.each(lane.sources.iter(), |pack, source| {
                 pack.list(3).text(prefix(source.partition)).text(&source.name);
                 pack.optional(source.bound.map(|bound| bound.to_string()));
             });
@@ -257,7 +258,7 @@ impl Shared {
     ) -> Result<Visit> {
         let [tasks, heads, full] = exactly(std::mem::take(&mut reply.answer))?;
         self.settle(sources, list(heads)?, &reply)?;
-        let found = list(tasks)?;
+        let found = rows(list(tasks)?)?;
         let served = found.len();
         let tasks = found.into_iter().zip(claimants);
         let tasks = tasks.filter_map(|(found, claimant)| readable(task(found, claimant, ask), claimant));
@@ -288,7 +289,7 @@ impl Shared {
 fn pack_claimant(pack: &mut Pack, claimant: &Claimant) {
     let actor = serde_json::to_string(&Actor::Worker(claimant.instance.clone())).expect("an actor is a document");
     let lease_ttl = claimant.lease_ttl.min(UNCONFIRMED_LEASE_TTL_MAX);
-    pack.list(6).text(claimant_text(claimant));
+    pack.text(claimant_text(claimant));
     pack.number(count(lease_ttl.as_millis()))
         .number(count(claimant.grant_ttl.as_millis()));
     pack.text(actor)
@@ -307,8 +308,8 @@ fn readable(task: Result<Task>, claimant: &Claimant) -> Option<Task> {
 }
 
 /// What the rules make of an execution that the store has stamped.
-fn task(found: Value, claimant: &Claimant, ask: &Reserve) -> Result<Task> {
-    let [version, body, at, gate, gate_version, input, input_type] = values(found)?;
+fn task(found: [Value; 7], claimant: &Claimant, ask: &Reserve) -> Result<Task> {
+    let [version, body, at, gate, gate_version, input, input_type] = found;
     let execution = execution(&bytes(body)?)?;
     let claim = Claim {
         at: Timestamp::from_millis(number(&at)?),

@@ -1,17 +1,21 @@
-//! How a transaction is packed; `lua/commit.lua` says what stands where.
+//! How a transaction is packed by itself; `lua/transaction.lua` says what stands where.
+
+use std::fmt;
 
 use ff_backend::codec::key::{escaped, name, subject};
 use ff_backend::codec::{counter, line, record, score, state};
 use ff_backend::transaction::{Put, Transaction, Version};
 use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
+use ff_core::machine::decided::StreamEnd;
 use ff_core::machine::placement::{QueueKey, due_at, queue_of};
-use ff_core::name::{ContentType, LaneId};
+use ff_core::name::ContentType;
 use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey};
 use ff_core::state::public_state;
+use ff_core::time::Timestamp;
 
 use crate::keys::{QueueName, blob, lane, member, own, prefix};
-use crate::pack::{Pack, count};
-use crate::record::{attempt, version_text};
+use crate::pack::{IfAny, Pack, count};
+use crate::record::{AttemptText, VersionText};
 
 /// The queues that the transactions of one call enter: each is sent once, most calls know only one.
 #[derive(Default)]
@@ -19,7 +23,7 @@ pub(super) struct Queues(Vec<(QueueKey, QueueName)>);
 
 impl Queues {
     /// The number of a queue, from 0.
-    fn number(&mut self, queue: QueueKey) -> usize {
+    pub(super) fn number(&mut self, queue: QueueKey) -> usize {
         let known = self.0.iter().position(|(known, _)| *known == queue);
         known.unwrap_or_else(|| {
             let name = QueueName::of(&queue);
@@ -60,67 +64,70 @@ fn shared(queue: &QueueKey) -> Option<QueueName> {
     Some(QueueName::of(&shared))
 }
 
-/// What is needed of a packed transaction to read its answer.
+/// The queues that a transaction enters, by number, with the scores.
+pub(super) type Entered = Vec<(usize, i64)>;
+
+/// What is needed of a transaction while it is packed.
 #[derive(Default)]
-pub(super) struct Packed {
+struct Packed {
     /// The names of the records it writes.
     names: Vec<String>,
-    /// The queues it enters, by number, with the scores.
-    pub(super) entered: Vec<(usize, String)>,
+    entered: Entered,
+}
+
+/// Packs a transaction.
+pub(super) fn write(transaction: &Transaction, pack: &mut Pack, queues: &mut Queues) -> Entered {
+    Packed::default().write(transaction, pack, queues)
 }
 
 impl Packed {
-    /// Packs a transaction.
-    pub(super) fn write(transaction: &Transaction, pack: &mut Pack, queues: &mut Queues) -> Self {
-        let mut packed = Self::default();
+    fn write(mut self, transaction: &Transaction, pack: &mut Pack, queues: &mut Queues) -> Entered {
         pack.list(16).text(prefix(transaction.partition));
         pack.optional(transaction.generation.map(|generation| generation.0.to_string()));
         pack.maybe(transaction.not_after.map(|at| count(at.as_millis())));
         expect(pack, transaction.guards.iter().map(|(key, version)| (key, *version)));
-        pack.row(15, transaction.puts.iter(), |pack, put| {
-            packed.put(pack, put, transaction, queues);
+        pack.row(14, transaction.puts.iter(), |pack, put| {
+            self.put(pack, put, transaction, queues);
         });
         let deletes = transaction.deletes.iter();
         expect(pack, deletes.map(|delete| (&delete.key, Some(delete.expected))));
         pack.row(4, transaction.history.iter(), |pack, line| {
             let about = subject(line.subject);
-            match packed.names.iter().position(|name| *name == about) {
+            match self.names.iter().position(|name| *name == about) {
                 // Lua counts from 1.
                 Some(number) => pack.number(count(number + 1)),
                 None => pack.text(about),
             };
-            let about = about_in(transaction, line.subject);
-            pack.text(about_text(line)).text(line::write(line, about.as_ref()));
-            // The same text, unless the feed is to be told less.
-            let told = line
-                .detail
-                .is_some()
-                .then(|| line::write(&line.event(), about.as_ref()));
-            pack.optional(told);
+            let (text, event) = told(line, about_in(transaction, line.subject).as_ref());
+            let about = format_args!("{}{}", subject(line.subject), AboutText(line));
+            pack.display(about).text(text).optional(event);
         });
         beside(pack, transaction);
-        let limit = transaction.limits_queues && !packed.entered.is_empty();
+        let limit = transaction.limits_queues && !self.entered.is_empty();
         pack.maybe(limit.then(|| count(QUEUES_MAX)));
         let [leaves, enters] = moved(transaction);
         pack.texts(leaves.iter()).texts(enters.iter());
-        packed
+        self.entered
     }
 
     fn put(&mut self, pack: &mut Pack, put: &Put, transaction: &Transaction, queues: &mut Queues) {
         let (record, key) = (&put.record, put.record.key());
         let name = name(&key);
         pack.text(&name)
-            .text(optional_version(put.expected))
-            .text(version_text(put.version(transaction.tag)))
+            .display(IfAny(put.expected.map(VersionText)))
+            .display(VersionText(put.version(transaction.tag)))
             .text(record::write(record))
-            .text(due_at(record).map_or_else(String::new, |at| at.as_millis().to_string()))
-            .text(own(record));
+            .display(IfAny(due_at(record).map(Timestamp::as_millis)));
+        match record {
+            Record::Execution(execution) => pack.display(AttemptText(execution)),
+            record => pack.text(own(record)),
+        };
         self.names.push(name);
         match queue_of(record) {
             Some((queue, score)) => {
-                let (number, score) = (queues.number(queue), score::number(&score).to_string());
+                let (number, score) = (queues.number(queue), score::number(&score));
                 // Lua counts from 1.
-                pack.text(&score).number(count(number + 1));
+                pack.text(score.to_string()).number(count(number + 1));
                 self.entered.push((number, score));
             }
             None => {
@@ -140,26 +147,25 @@ fn plain(pack: &mut Pack, record: &Record) {
             Record::Gate(gate) => state::gate_word(gate.state),
             _ => "",
         };
-        pack.text(state).nothing().nothing().nothing().nothing();
+        pack.text(state).nothing().nothing().nothing();
         return;
     };
     let definition = &execution.definition;
     pack.text(public_state(execution).as_str())
         .text(definition.created_at.as_millis().to_string())
         .text(lane(&definition.namespace, &definition.lane))
-        .text(attempt(execution))
         .optional(definition.flow.map(|flow_id| flow_id.to_string()));
 }
 
 /// Records with the versions they must have.
 fn expect<'k>(pack: &mut Pack, expected: impl ExactSizeIterator<Item = (&'k RecordKey, Option<Version>)>) {
     pack.each(expected, |pack, (key, version)| {
-        pack.list(2).text(name(key)).text(optional_version(version));
+        pack.list(2).text(name(key)).display(IfAny(version.map(VersionText)));
     });
 }
 
 /// The members of the index that go, and those that come.
-fn moved(transaction: &Transaction) -> [Vec<String>; 2] {
+pub(super) fn moved(transaction: &Transaction) -> [Vec<String>; 2] {
     let [mut leaves, mut enters] = [Vec::new(), Vec::new()];
     for put in &transaction.puts {
         let (moves, key) = (put.moves(), put.record.key());
@@ -189,11 +195,10 @@ fn beside(pack: &mut Pack, transaction: &Transaction) {
         pack.list(2).text(name(key)).text(stamp.0.to_string());
     });
     pack.row(4, transaction.stream_ends.iter(), |pack, end| {
-        let reason = serde_json::to_value(end.reason).expect("a reason is a word");
         pack.text(end.execution_id.uuid().to_string())
             .text(end.attempt_index.to_string())
             .text(end.at.as_millis().to_string())
-            .text(reason.as_str().unwrap_or_default());
+            .text(reason_word(end));
     });
     pack.row(4, transaction.blobs.iter(), |pack, (key, payload)| {
         let (owner, field) = blob(*key);
@@ -214,14 +219,28 @@ fn about_in(transaction: &Transaction, subject: HistorySubject) -> Option<AboutL
     })
 }
 
-/// What stands before a line in the feed: `<record> <namespace>/<lane> <kind> <flow> `.
-fn about_text(line: &HistoryLine) -> String {
-    let (subject, namespace, kind) = (subject(line.subject), escaped(&line.namespace), &line.kind);
-    let lane = line.lane.as_ref().map_or("", LaneId::as_str);
-    let flow = line.flow_id.map_or_else(String::new, |flow_id| flow_id.to_string());
-    format!("{subject} {namespace}/{lane} {kind} {flow} ")
+/// Why a stream ends, as a word.
+pub(super) fn reason_word(end: &StreamEnd) -> String {
+    let reason = serde_json::to_value(end.reason).expect("a reason is a word");
+    reason.as_str().unwrap_or_default().to_owned()
 }
 
-fn optional_version(version: Option<Version>) -> String {
-    version.map_or_else(String::new, version_text)
+/// A line for the record it is about, beside what that says; and for the feed, unless that is told the same.
+pub(super) fn told(line: &HistoryLine, about: Option<&AboutLines<'_>>) -> (String, Option<String>) {
+    let event = line.detail.is_some().then(|| line::write(&line.event(), about));
+    (line::write(line, about), event)
+}
+
+/// What stands between the name of a record and a line about it in the feed: ` <namespace>/<lane> <kind> <flow> `.
+pub(super) struct AboutText<'l>(pub(super) &'l HistoryLine);
+
+impl fmt::Display for AboutText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.0;
+        match &line.lane {
+            Some(own) => write!(f, " {}", lane(&line.namespace, own))?,
+            None => write!(f, " {}/", escaped(&line.namespace))?,
+        }
+        write!(f, " {} {} ", line.kind, IfAny(line.flow_id))
+    }
 }

@@ -155,8 +155,8 @@ async fn see_what_is_missing(reader: &mut Reader<'_>, partition: Partition, rows
         let key = row.record.key();
         let members = row.missing.iter().map(|entry| member(entry, &key));
         let stands = members.map(|member| Command::new("ZSCORE", INDEX).arg(member));
-        let version = Command::new("HGET", name(&key)).arg("version");
-        (partition, std::iter::once(version).chain(stands).collect())
+        let head = Command::new("HGET", name(&key)).arg("head");
+        (partition, std::iter::once(head).chain(stands).collect())
     });
     let answers = reader.ask(questions.collect()).await?;
     for ((row, version), answer) in rows.iter_mut().zip(answers) {

@@ -1,48 +1,56 @@
 //! The attempt of an execution in plain words: who may append to its output, or who may get the next one.
 
+use std::fmt;
+
 use ff_core::machine::claim::needs_admission;
 use ff_core::record::{Execution, Runnable};
-use ff_core::state::public_state;
 
 use crate::keys::lane;
+use crate::pack::IfAny;
 
 /// Begins with the index of the attempt, and goes on with `leased` and the fence, `next` and what `reserve` must know, `ended`, or
 /// `open`. Nothing before there was one.
-pub(crate) fn attempt(execution: &Execution) -> String {
-    if let Some(runnable) = execution.runnable() {
-        return next(execution, runnable);
-    }
-    let Some(attempt) = &execution.attempt else {
-        return String::new();
-    };
-    let index = attempt.index;
-    match execution.lease().filter(|lease| !lease.is_expired()) {
-        Some(lease) => {
-            let (epoch, expires_at, secret) = (lease.epoch, lease.expires_at.as_millis(), lease.id.expose());
-            format!("{index} leased {epoch} {expires_at} {secret} {}", attempt.id)
+pub(crate) struct AttemptText<'e>(pub(crate) &'e Execution);
+
+impl fmt::Display for AttemptText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let execution = self.0;
+        if let Some(runnable) = execution.runnable() {
+            return next(execution, runnable, f);
         }
-        None if attempt.end.is_some() => format!("{index} ended"),
-        None => format!("{index} open"),
+        let Some(attempt) = &execution.attempt else {
+            return Ok(());
+        };
+        let index = attempt.index;
+        match execution.lease().filter(|lease| !lease.is_expired()) {
+            Some(lease) => {
+                let (epoch, expires_at, secret) = (lease.epoch, lease.expires_at.as_millis(), lease.id.expose());
+                write!(f, "{index} leased {epoch} {expires_at} {secret} {}", attempt.id)
+            }
+            None if attempt.end.is_some() => write!(f, "{index} ended"),
+            None => write!(f, "{index} open"),
+        }
     }
 }
 
-/// `<index> next <nothing admits it> <attempt that goes on> <when it is due anyway> <updated> <epoch> <state> <namespace>/<lane>
-/// <kind> <flow>`.
-fn next(execution: &Execution, runnable: &Runnable) -> String {
+/// `<index> next <nothing admits it> <attempt that goes on> <when it is due anyway> <updated> <epoch> <flow> <what stands before its
+/// lines in the feed>`.
+fn next(execution: &Execution, runnable: &Runnable, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let next = &runnable.next_claim;
     let free = u8::from(!needs_admission(execution));
-    let attempt = execution.attempt.as_ref().filter(|_| next.continues);
-    let attempt = attempt.map_or_else(|| "-".to_owned(), |attempt| attempt.id.to_string());
-    let cap = match execution.outbox.is_empty() && !execution.follow_ups.any() {
-        true => execution
-            .deadline_at
-            .map_or_else(|| "-".to_owned(), |at| at.as_millis().to_string()),
-        false => "now".to_owned(),
-    };
-    let (index, updated_at) = (next.attempt_index, execution.updated_at.as_millis());
-    let (definition, epoch) = (&execution.definition, execution.lease_epoch);
-    let (state, kind) = (public_state(execution).as_str(), &definition.kind);
+    write!(f, "{} next {free} ", next.attempt_index)?;
+    match execution.attempt.as_ref().filter(|_| next.continues) {
+        Some(attempt) => write!(f, "{} ", attempt.id)?,
+        None => f.write_str("- ")?,
+    }
+    let is_owing = !execution.outbox.is_empty() || execution.follow_ups.any();
+    match execution.deadline_at {
+        _ if is_owing => f.write_str("now ")?,
+        Some(at) => write!(f, "{} ", at.as_millis())?,
+        None => f.write_str("- ")?,
+    }
+    let (definition, updated_at, epoch) = (&execution.definition, execution.updated_at, execution.lease_epoch);
+    let (kind, flow) = (&definition.kind, IfAny(definition.flow));
     let lane = lane(&definition.namespace, &definition.lane);
-    let flow = definition.flow.map_or_else(String::new, |flow_id| flow_id.to_string());
-    format!("{index} next {free} {attempt} {cap} {updated_at} {epoch} {state} {lane} {kind} {flow}")
+    write!(f, "{} {epoch} {flow} {lane} {kind} {flow}", updated_at.as_millis())
 }

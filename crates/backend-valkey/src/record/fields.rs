@@ -1,5 +1,7 @@
 //! The fields of a record, and the record of fields.
 
+use std::fmt;
+
 use ff_backend::Result;
 use ff_backend::codec::record;
 use ff_backend::transaction::{Tag, Version};
@@ -10,12 +12,17 @@ use crate::error::corrupt;
 use crate::reply::{bytes, optional_text};
 
 /// A version as it stands on a record: the counter, and the tag in hex.
-pub(crate) fn version_text(version: Version) -> String {
-    format!("{}-{:016x}", version.counter, version.tag.0)
+pub(crate) struct VersionText(pub(crate) Version);
+
+impl fmt::Display for VersionText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:016x}", self.0.counter, self.0.tag.0)
+    }
 }
 
-/// The version a text stands for; `None`: there is no record.
+/// The version a text begins with, be it a version or the head of a record; `None`: there is no record.
 pub(crate) fn parse_version(text: &str) -> Result<Option<Version>> {
+    let text = text.split(' ').next().unwrap_or_default();
     if text.is_empty() {
         return Ok(None);
     }
@@ -35,7 +42,7 @@ pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
 /// A record that was looked for.
 pub(crate) type Found = Result<Option<(Record, Version)>>;
 
-/// The record with this key, if there is one, from its version, its body and the claim beside it.
+/// The record with this key, if there is one, from its version or head, its body and the claim beside it.
 pub(crate) fn read_record(key: &RecordKey, version: &Value, body: Value, claim: &Value) -> Found {
     let Some(version) = parse_version(optional_text(version)?.unwrap_or_default())? else {
         return Ok(None);

@@ -5,6 +5,7 @@ mod feed;
 mod lanes;
 mod order;
 mod ranges;
+mod runs;
 mod sweeps;
 mod torn;
 
