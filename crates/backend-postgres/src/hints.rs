@@ -134,7 +134,7 @@ pub(crate) async fn listen(shared: Weak<Shared>, address: Address, mut listener:
         };
         let Some(shared) = shared.upgrade() else { return };
         shared.filled_queues().doubt();
-        shared.floors().forget_all();
+        shared.floors().forget_all(shared.next_look());
         let mut board = shared.hints();
         board.note(Hint::Missed);
         board.send();
@@ -154,7 +154,7 @@ impl Shared {
                 Ok(hint) => {
                     if let Hint::Eligible { partition, .. } = hint {
                         self.filled_queues().doubt();
-                        self.floors().forget(partition);
+                        self.floors().forget(partition, self.next_look());
                     }
                     board.note(hint);
                 }

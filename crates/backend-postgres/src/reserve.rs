@@ -143,8 +143,8 @@ impl Shared {
 
     /// The queues to look into now. A lane comes after another one only if that one has no queue that is left out.
     fn sources(&self, ask: &Reserve, wanted: usize) -> Sources {
-        let now = self.elapsed();
         let (mut floors, mut filled) = (self.floors(), self.filled_queues());
+        floors.refresh(self.elapsed(), self.next_look());
         let mut sources = Sources {
             rows: Vec::new(),
             lanes: Vec::new(),
@@ -158,7 +158,7 @@ impl Shared {
                     lane: at,
                     partition: number(source.partition),
                     queue_id,
-                    floor: floors.of((source.partition, queue_id), now),
+                    floor: floors.of((source.partition, queue_id)),
                     bound: source.bound.map(as_score),
                 })
             }));
