@@ -6,6 +6,8 @@
 --   HEADS index first end       {the first member, how many there are} of each list between two names, one after the other
 --   FIRSTS queue span           the score of the first of each priority, which is worth such a span of scores
 --   LINES record first most     {how many lines of history were ever told, line …} from the first, or the oldest that is kept
+--   LISTED index first end count prefix field …   {members, records}: members between two names, and these fields of the record
+--                               whose name each ends with
 --   AUDIT record prefix name    {head, body, claim, expires, due, score in its queue, how that is registered}
 -- The first two skip from one to the next, however long it is.
 
@@ -46,6 +48,12 @@ function ours.LINES(_, key, first, most)
   for number = first, math.min(first + most - 1, told) do fields[#fields + 1] = FIELDS_OF_HISTORY .. integer(number) end
   local lines = #fields > 0 and call('HMGET', key, unpack(fields)) or {}
   return {told, unpack(lines)}
+end
+
+function ours.LISTED(_, key, first, last, count, prefix, ...)
+  local members, records = call('ZRANGE', key, first, last, 'BYLEX', 'LIMIT', 0, count), {}
+  for i, member in ipairs(members) do records[i] = call('HMGET', prefix .. string.match(member, '%S+$'), ...) end
+  return {members, records}
 end
 
 function ours.AUDIT(_, key, prefix, name)

@@ -7,11 +7,11 @@ use ff_backend::query::Range;
 use ff_backend::{Error, Result};
 use ff_core::machine::index::Order;
 use ff_core::partition::Partition;
-use redis::Value;
 
 use super::flow_partitions;
 use super::reader::Reader;
 use super::source::{Place, Source};
+use crate::reply::{list, values};
 use crate::shared::Shared;
 
 /// Places of a list that are read at once, at least and at most.
@@ -101,6 +101,8 @@ impl<'r> Merge<'r> {
 
     /// Reads on where nothing is left.
     async fn refill(&mut self, reader: &mut Reader<'_>, chunk: usize) -> Result<()> {
+        // Of one list alone, what is read is what is wanted: its records come along.
+        let is_alone = self.strands.len() == 1;
         loop {
             let dry: Vec<&mut Strand> = self.strands.iter_mut().filter(|strand| strand.is_dry()).collect();
             if dry.is_empty() {
@@ -110,13 +112,30 @@ impl<'r> Merge<'r> {
             let mut asked = Vec::with_capacity(dry.len());
             for strand in dry {
                 strand.chunk = strand.chunk.max(chunk);
-                let command = strand.source.command(&strand.start, strand.reach())?;
+                let command = match strand
+                    .source
+                    .with_records(strand.partition, &strand.start, strand.reach())
+                {
+                    Some(command) if is_alone => command,
+                    _ => strand.source.command(&strand.start, strand.reach())?,
+                };
                 commands.push((strand.partition, command));
                 asked.push(strand);
             }
             let replies = reader.ask_each(commands).await?;
             for (strand, reply) in asked.into_iter().zip(replies) {
-                strand.absorb(reply, self.range)?;
+                let (reply, records) = match strand.source {
+                    Source::Entries(_) if is_alone => {
+                        values(reply).map(|[members, records]| (members, list(records)))?
+                    }
+                    _ => (reply, Ok(Vec::new())),
+                };
+                let places = strand.source.places(strand.partition, reply)?;
+                for (place, fields) in places.iter().zip(records?) {
+                    let kept = (place.partition, place.key.clone());
+                    reader.kept.insert(kept, list(fields)?);
+                }
+                strand.absorb(places, self.range);
             }
         }
     }
@@ -137,8 +156,7 @@ impl Strand {
     }
 
     /// Takes what was read. Entries may have come and gone meanwhile, so it is compared with where it should start, not counted.
-    fn absorb(&mut self, reply: Value, range: &Range) -> Result<()> {
-        let places = self.source.places(self.partition, reply)?;
+    fn absorb(&mut self, places: Vec<Place>, range: &Range) {
         self.has_more = places.len() == self.reach() && places.last().is_none_or(|last| range.reaches(&last.order));
         let is_left = |order: &Order| *order > self.start || (*order == self.start && !self.is_passed);
         let wanted = places.into_iter();
@@ -152,6 +170,5 @@ impl Strand {
             // Very many have the number of the place it started at: the next read reaches well beyond them.
             None => 8 * self.chunk,
         };
-        Ok(())
     }
 }

@@ -1,12 +1,15 @@
 //! Reading for one page: any commands over any partitions, in one call on a single server, one per partition in a cluster.
 
+use std::collections::HashMap;
+
 use ff_backend::Result;
 use ff_core::partition::Partition;
+use ff_core::record::RecordKey;
 use ff_core::time::Timestamp;
 use redis::Value;
 
 use crate::error::corrupt;
-use crate::keys::prefix;
+use crate::keys::{INDEX, prefix};
 use crate::library::Function;
 use crate::pack::Pack;
 use crate::shared::Shared;
@@ -34,6 +37,12 @@ impl Command {
     /// The members of a sorted set between two names.
     pub(super) fn names(set: &str, from: String, until: String) -> Self {
         Self::new("ZRANGE", set).args([from, until]).arg("BYLEX")
+    }
+
+    /// So many of the entries between two names, and these fields of the record of each.
+    pub(super) fn listed(partition: Partition, from: String, until: String, count: usize, fields: &[&str]) -> Self {
+        let command = Self::new("LISTED", INDEX).args([from, until, count.to_string(), prefix(partition)]);
+        command.args(fields.iter().copied())
     }
 
     /// So many of what it would read.
@@ -69,11 +78,17 @@ pub(super) type Question = (Partition, Vec<Command>);
 pub(super) struct Reader<'s> {
     pub(super) shared: &'s Shared,
     now: Option<Timestamp>,
+    /// The fields of records that came with the lists they stand in.
+    pub(super) kept: HashMap<(Partition, RecordKey), Vec<Value>>,
 }
 
 impl<'s> Reader<'s> {
-    pub(super) const fn of(shared: &'s Shared) -> Self {
-        Self { shared, now: None }
+    pub(super) fn of(shared: &'s Shared) -> Self {
+        Self {
+            shared,
+            now: None,
+            kept: HashMap::new(),
+        }
     }
 
     /// The earliest time that any reply told.

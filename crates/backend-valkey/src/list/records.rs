@@ -17,12 +17,16 @@ pub(super) const FIELDS: [&str; 4] = ["head", "body", "claim", "expires"];
 impl Reader<'_> {
     /// The records with these keys, those that exist.
     pub(super) async fn records(&mut self, keys: &[(Partition, RecordKey)]) -> Result<Vec<Found>> {
+        let missing = keys.iter().filter(|place| !self.kept.contains_key(place));
         let command = |key: &RecordKey| Command::new("HMGET", name(key)).args(FIELDS);
-        let commands = keys.iter().map(|(partition, key)| (*partition, command(key)));
-        let replies = self.ask_each(commands.collect()).await?;
+        let commands = missing.map(|(partition, key)| (*partition, command(key)));
+        let mut replies = self.ask_each(commands.collect()).await?.into_iter();
         let now = self.now().unwrap_or_default();
-        let found = keys.iter().zip(replies);
-        Ok(found.map(|((_, key), reply)| record(key, list(reply)?, now)).collect())
+        let found = keys.iter().map(|place| match self.kept.remove(place) {
+            Some(fields) => record(&place.1, fields, now),
+            None => record(&place.1, list(replies.next().unwrap_or(Value::Nil))?, now),
+        });
+        Ok(found.collect())
     }
 }
 

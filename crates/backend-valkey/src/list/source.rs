@@ -11,6 +11,7 @@ use ff_core::time::Timestamp;
 use redis::Value;
 
 use super::reader::Command;
+use super::records::FIELDS;
 use crate::error::corrupt;
 use crate::keys::{EXECUTIONS, INDEX, QueueName, listed};
 use crate::reply::{list, text, whole_score};
@@ -64,12 +65,18 @@ impl Source {
                 Command::names(INDEX, format!("[{first}"), format!("({all};"))
             }
             Source::Entries(list) => {
-                let from = from.as_str();
-                // "!" comes right after the space.
-                Command::names(INDEX, format!("[{list} {from}"), format!("({list}!"))
+                let (first, end) = between(list, from);
+                Command::names(INDEX, first, end)
             }
         };
         Ok(command.first(count))
+    }
+
+    /// The same with the records that stand there, where a list tells their names.
+    pub(super) fn with_records(&self, partition: Partition, from: &Order, count: usize) -> Option<Command> {
+        let Source::Entries(list) = self else { return None };
+        let (first, end) = between(list, from);
+        Some(Command::listed(partition, first, end, count, &FIELDS))
     }
 
     /// Reads how many places there are, of a list that is a set of its own.
@@ -112,6 +119,12 @@ impl Source {
         let order = order.ok_or_else(|| corrupt(format!("{member:?} stands in a list")))?;
         Ok(Place { order, partition, key })
     }
+}
+
+/// Between which names the entries of a list are, from an order on.
+fn between(list: &str, from: &Order) -> (String, String) {
+    // "!" comes right after the space.
+    (format!("[{list} {}", from.as_str()), format!("({list}!"))
 }
 
 /// What has this place among the parts of an execution.
