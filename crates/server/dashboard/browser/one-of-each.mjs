@@ -19,7 +19,7 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   const instance = name('web-7');
   const web = await worker(server, { key, instance, slots: 8, version: text('4.2.0').slice(0, 64), capabilities: [name('gpu')] });
   // It is there as long as somebody looks, however slow the machine is.
-  setInterval(() => web.exchange({ running: 1 }).catch(() => {}), 20_000).unref();
+  setInterval(() => web.alive().catch(() => {}), 20_000).unref();
   const point = name('review#0');
   await make('asks', mail, { input: { [text('to')]: text('ana@example.org') } });
   const asking = await web.take();

@@ -21,6 +21,8 @@ export async function worker(server, { instance = 'web-7', lanes = ['default'], 
   return {
     exchange,
     fence,
+    /** Says that it is there. */
+    alive: () => call('POST', `${path}/heartbeat`, { incarnation: own.incarnation }),
     /** Waits until it is given work, all that there is up to `max`. */
     async take(max = 1, { ttl = LEASE_MS, within = 10_000 } = {}) {
       const want = { lanes, max, lease_ttl_ms: ttl, ...(more.capabilities && { capabilities: more.capabilities }) };

@@ -21,6 +21,8 @@ export const FULL = process.env.FF_TEST_DASHBOARD_FULL === '1';
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
+const END_MS = 30_000;
+
 /** Servers of this file that have not ended. */
 const running = new Set();
 
@@ -43,7 +45,10 @@ export async function serve(args, { folder, env = {} } = {}) {
   const end = async (signal) => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal);
+      // One that does not go fails what it was asked for, and holds nobody up.
+      const late = setTimeout(() => child.kill('SIGKILL'), END_MS);
       await once(child, 'exit');
+      clearTimeout(late);
     }
   };
   const server = {
