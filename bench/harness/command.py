@@ -164,7 +164,8 @@ def measure(ask, ff, place, scenario, report):
         "batch": ask.batch,
         "payload": ask.payload,
         "started": started.isoformat(timespec="seconds"),
-        "commit": commit(),
+        # What was brought along may have been built from something else.
+        "commit": "unknown, --ff" if ask.ff else commit(),
         "machine": {"cores": os.cpu_count(), "system": platform.platform(), "load_before": os.getloadavg()[0]},
     }
     say(f"{scenario.name} on {server.version}: {size:,} {scenario.counts} in a round, {count} rounds")
