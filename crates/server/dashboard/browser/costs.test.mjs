@@ -88,7 +88,7 @@ const sum = (calls) => Object.values(calls).reduce((all, n) => all + n, 0);
 
 test('an open page at which nothing happens asks for nothing, and the store is not called for it', async () => {
   const quiet = await serve(['serve', '--store', 'memory:', '--listen', '127.0.0.1:0']);
-  const { places } = await oneOfEach(quiet);
+  const { places } = await oneOfEach(quiet, { isQuiet: true });
   const spent = async () => {
     const before = await storeCalls(quiet);
     await later(QUIET_MS);

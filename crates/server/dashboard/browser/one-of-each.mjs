@@ -7,9 +7,9 @@ const TAG_MOST = 250;
 
 /**
  * Makes it, with a key if the server wants one. `name(word)` and `text(words)` say how what people name and write looks there;
- * `lane(word)` the same for lanes. Answers the ids, the addresses of pages by a name, and the worker that runs what runs.
+ * `lane(word)` the same for lanes. Where it `isQuiet` nothing happens once it is made, and its worker is gone after a minute. Answers the ids, the addresses of pages by a name, and the worker that runs what runs.
  */
-export async function oneOfEach(server, { key, name = (word) => word, text = (words) => words, lane = (word) => word } = {}) {
+export async function oneOfEach(server, { key, name = (word) => word, text = (words) => words, lane = (word) => word, isQuiet = false } = {}) {
   const act = (method, path, body) => done(server, method, path, body, key);
   const run = (id) => `/executions/${encodeURIComponent(id)}`;
   const [kind, mail, other] = [name('web.fetch'), name('mail.send'), lane('mail')];
@@ -19,7 +19,7 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   const instance = name('web-7');
   const web = await worker(server, { key, instance, slots: 8, version: text('4.2.0').slice(0, 64), capabilities: [name('gpu')] });
   // It is there as long as somebody looks, however slow the machine is.
-  setInterval(() => web.alive().catch(() => {}), 20_000).unref();
+  if (!isQuiet) setInterval(() => web.alive().catch(() => {}), 20_000).unref();
   const point = name('review#0');
   await make('asks', mail, { input: { [text('to')]: text('ana@example.org') } });
   const asking = await web.take();
