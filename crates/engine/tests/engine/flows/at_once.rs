@@ -125,7 +125,11 @@ async fn an_edge_that_another_process_staged_is_resolved() {
 async fn a_child_that_another_process_cancelled_stays_cancelled() {
     let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
     let (world, ids) = World::with(sketch).await;
-    let cancelled = On::new(ids["b"], CancelExecution::default());
+    let cancel = CancelExecution {
+        reason: "not needed".to_owned(),
+        fence: None,
+    };
+    let cancelled = On::new(ids["b"], cancel);
     world.replica(9).cancel_execution(cancelled).await.unwrap();
     world.complete(ids["a"]).await;
     assert_eq!(world.state(ids["b"]).await, S::Cancelled);
@@ -158,7 +162,8 @@ async fn a_join_whose_upstreams_end_in_two_processes_is_let_go_once() {
         .member("both", &["a", "b"]);
     let (mut world, ids) = World::with(sketch).await;
     world.claim().await;
-    let first = std::mem::replace(&mut world.engine, world.replica(9));
+    let other = world.replica(9);
+    let first = std::mem::replace(&mut world.engine, other);
     world.finish(ids["a"]).await;
     world.engine = first;
     world.complete(ids["b"]).await;
