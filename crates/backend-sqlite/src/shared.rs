@@ -27,8 +27,7 @@ pub(crate) struct Shared {
 /// How much the writer has done since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterStats {
-    /// Committed transactions of the database: with full durability a sync of the log stands behind each, or
-    /// behind several at once.
+    /// Committed transactions of the database: with full durability each one is one sync of the log.
     pub commits: u64,
     /// Calls that wrote.
     pub jobs: u64,
