@@ -155,13 +155,13 @@ CREATE TABLE feed_trimmed (
     trimmed_at INTEGER NOT NULL
 );
 
--- Counters of a record, by name. They move together, so they stand together.
 CREATE TABLE counter (
     partition INTEGER NOT NULL,
     owner     TEXT NOT NULL,
-    counts    TEXT NOT NULL,
-    PRIMARY KEY (partition, owner)
-) STRICT, WITHOUT ROWID;
+    name      TEXT NOT NULL,
+    value     INTEGER NOT NULL,
+    PRIMARY KEY (partition, owner, name)
+) WITHOUT ROWID;
 
 -- Records to be looked at soon. The key is the record's, as text.
 CREATE TABLE nudge (

@@ -1,11 +1,12 @@
--- name: put_counters
--- Writes the counters of an owner, whether there were any or not.
-INSERT INTO counter (partition, owner, counts) VALUES (:partition, :owner, :counts)
-ON CONFLICT (partition, owner) DO UPDATE SET counts = excluded.counts
+-- name: move_counter
+-- Moves a counter and answers its new value.
+INSERT INTO counter (partition, owner, name, value) VALUES (:partition, :owner, :name, :by)
+ON CONFLICT (partition, owner, name) DO UPDATE SET value = value + excluded.value
+RETURNING value
 
--- name: load_counters
--- The counters of an owner.
-SELECT counts FROM counter WHERE partition = :partition AND owner = :owner
+-- name: read_counter
+-- A counter.
+SELECT value FROM counter WHERE partition = :partition AND owner = :owner AND name = :name
 
 -- name: delete_counters
 -- Forgets the counters of an owner.

@@ -21,7 +21,6 @@ use crate::error::{OpenError, with_file};
 use crate::lock::Lock;
 use crate::open::open;
 use crate::options::Options;
-use crate::prepared::Prepared;
 use crate::reader::Readers;
 use crate::shared::{Shared, WriterStats};
 use crate::writer::Writer;
@@ -58,24 +57,15 @@ impl SqliteBackend {
         self.shared.clock.advance(by);
     }
 
-    /// Runs `work` on a reader's connection, with the store's time. What it found is on disk when it is answered.
+    /// Runs `work` on a reader's connection, with the store's time.
     async fn read_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Database<'_>, Timestamp) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         let shared = Arc::clone(&self.shared);
-        let read = self.readers.read(move |database| {
-            let found = work(database, shared.clock.now())?;
-            Ok((found, shared.seen()))
-        });
-        let (found, seen) = read.await?;
-        if self.shared.progress.reach(seen).await {
-            return Ok(found);
-        }
-        let why = self.shared.stopped.get().cloned();
-        Err(Error::Unavailable(
-            why.unwrap_or_else(|| "the store is closed".to_owned()),
-        ))
+        self.readers
+            .read(move |database| work(database, shared.clock.now()))
+            .await
     }
 }
 
@@ -88,14 +78,9 @@ impl Backend for SqliteBackend {
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
         let count = batch.len();
-        let prepared: Vec<_> = batch.into_iter().map(Prepared::new).collect();
-        let written = self.writer.write(move |open| {
-            let committed = prepared.into_iter().map(|prepared| match prepared {
-                Ok(prepared) => open.commit(prepared),
-                Err(malformed) => Ok(Err(malformed)),
-            });
-            committed.collect()
-        });
+        let written = self
+            .writer
+            .write(move |open| batch.iter().map(|transaction| open.commit(transaction)).collect());
         written
             .await
             .unwrap_or_else(|error| vec![Err(CommitError::Store(error)); count])
@@ -160,8 +145,7 @@ impl Backend for SqliteBackend {
         if let Some(why) = self.shared.stopped.get() {
             return Err(Error::Unavailable(why.clone()));
         }
-        let shared = Arc::clone(&self.shared);
-        self.readers.read(move |_| Ok(shared.clock.now())).await
+        self.read_store(|_, now| Ok(now)).await
     }
 }
 

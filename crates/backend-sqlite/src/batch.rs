@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::MutexGuard;
 
 use ff_backend::hint::{Hint, HintBoard};
-use ff_core::machine::placement::QueueKey;
 use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
@@ -13,9 +12,7 @@ use rusqlite::{Connection, Row};
 use uuid::Uuid;
 
 use crate::column::parsed_if_any;
-use crate::counters::Counters;
 use crate::database::Database;
-use crate::fresh::Fresh;
 use crate::ledger::Accounts;
 use crate::queues::Queues;
 use crate::shared::Shared;
@@ -34,8 +31,6 @@ pub(crate) struct WriterState {
     pub(crate) last_revision: u64,
     /// No execution has a greater one. Those minted here grow with time, so that most new executions are known to be new.
     pub(crate) greatest_uuid: Uuid,
-    /// Executions that were written lately.
-    pub(crate) fresh: Fresh,
 }
 
 impl WriterState {
@@ -48,54 +43,23 @@ impl WriterState {
                 due_heads: BTreeMap::new(),
                 last_revision: row.get(2)?,
                 greatest_uuid: parsed_if_any(row, 3)?.unwrap_or_default(),
-                fresh: Fresh::default(),
             })
         };
         Ok(database.find(with!(sql::READ_WRITER_STATE), read)?.unwrap_or_default())
     }
 }
 
-/// What to tell when a batch is on disk.
-pub(crate) enum Noted {
-    /// This.
-    Hint(Hint),
-    /// That a queue grew; `opened` says that it was empty before.
-    Eligible {
-        partition: Partition,
-        queue: QueueKey,
-        opened: bool,
-        now: Timestamp,
-    },
-}
-
-impl Noted {
-    /// Has it sent with everything else on the board.
-    pub(crate) fn put_on(self, board: &mut HintBoard) {
-        match self {
-            Self::Hint(hint) => board.note(hint),
-            Self::Eligible {
-                partition,
-                queue,
-                opened,
-                now,
-            } => board.eligible(partition, &queue, opened, now),
-        }
-    }
-}
-
-/// Part of the open transaction: the jobs that run one after the other.
+/// The open transaction of one batch.
 pub(crate) struct Batch<'a> {
     pub(crate) database: Database<'a>,
     pub(crate) shared: &'a Shared,
     pub(crate) state: &'a mut WriterState,
     /// The store's time for everything in the batch.
     pub(crate) now: Timestamp,
-    hints: Vec<Noted>,
+    pub(crate) hints: MutexGuard<'a, HintBoard>,
     pub(crate) queues: MutexGuard<'a, Queues>,
     /// How the depths of lanes move, written once at the end.
     depths: BTreeMap<(Namespace, LaneId, PublicState), i64>,
-    /// Counters that calls have met, written once at the end.
-    pub(crate) counters: Counters,
     /// Accounts that calls have met, written once at the end.
     pub(crate) accounts: Accounts,
 }
@@ -108,28 +72,16 @@ impl<'a> Batch<'a> {
             shared,
             state,
             now: shared.clock.now(),
-            hints: Vec::new(),
+            hints: shared.hints(),
             queues: shared.queues(),
             depths: BTreeMap::new(),
-            counters: Counters::default(),
             accounts: Accounts::default(),
         }
     }
 
-    /// Sends a hint once the batch is on disk.
+    /// Sends a hint once the batch is committed.
     pub(crate) fn hint(&mut self, hint: Hint) {
-        self.hints.push(Noted::Hint(hint));
-    }
-
-    /// Says that a queue grew, once the batch is on disk.
-    pub(crate) fn hint_eligible(&mut self, partition: Partition, queue: QueueKey, opened: bool) {
-        let now = self.now;
-        self.hints.push(Noted::Eligible {
-            partition,
-            queue,
-            opened,
-            now,
-        });
+        self.hints.note(hint);
     }
 
     /// Moves how many executions of a lane are in a state.
@@ -137,10 +89,9 @@ impl<'a> Batch<'a> {
         *self.depths.entry((namespace, lane, state)).or_default() += by;
     }
 
-    /// Writes what was collected over the batch; what to tell once it is on disk.
-    pub(crate) fn finish(mut self) -> rusqlite::Result<Vec<Noted>> {
+    /// Writes what was collected over the batch.
+    pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
         self.write_accounts()?;
-        self.write_counters()?;
         for ((namespace, lane, state), by) in &self.depths {
             let (namespace, lane, state) = (namespace.as_str(), lane.as_str(), state.as_str());
             let moved = with!(sql::MOVE_LANE_DEPTH, by: by, namespace: namespace, lane: lane, state: state);
@@ -150,7 +101,6 @@ impl<'a> Batch<'a> {
             }
         }
         self.database.run(with!(sql::UPDATE_STORE,
-            now: self.now.as_millis(), last_revision: self.state.last_revision))?;
-        Ok(self.hints)
+            now: self.now.as_millis(), last_revision: self.state.last_revision))
     }
 }

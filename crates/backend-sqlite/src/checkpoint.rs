@@ -6,28 +6,11 @@ use rusqlite::Connection;
 
 use crate::thread::Thread;
 
-/// Pages that may be left to the writer: moving these takes about as long as a commit.
-const REST_PAGES: i64 = 512;
-/// How often what was written meanwhile is moved too. Each time is shorter than the one before, or the writer is faster than this.
-const PASSES_MAX: usize = 5;
-
-/// Moves the log into the database as far as readers allow, without waiting for them; up to which page of the log.
-pub(crate) fn checkpoint(connection: &Connection) -> Option<i64> {
-    let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2));
-    if let Err(error) = &moved {
+/// Moves the log into the database as far as readers allow, without waiting for them.
+pub(crate) fn checkpoint(connection: &Connection) {
+    let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    if let Err(error) = done {
         tracing::warn!(%error, "the log of the store could not be moved into its file; it grows until it can");
-    }
-    moved.ok()
-}
-
-/// Moves what is in the log, then what came meanwhile, until little comes.
-fn catch_up(connection: &Connection) {
-    let mut last = 0;
-    for _ in 0..PASSES_MAX {
-        match checkpoint(connection) {
-            Some(end) if end - last > REST_PAGES => last = end,
-            _ => return,
-        }
     }
 }
 
@@ -48,7 +31,7 @@ impl Checkpointer {
         let (end, ended) = channel();
         let thread = Thread::start("ff-sqlite-log", move || {
             while let Ok(()) = asked.recv() {
-                catch_up(&connection);
+                checkpoint(&connection);
                 // A writer that is gone needs no answer.
                 let _ = end.send(());
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend::codec::key;
+use ff_backend::codec::{counter, key};
 use ff_backend::transaction::{CommitError, Committed, Delete, Generation, Transaction, Version};
 use ff_core::id::ExecutionId;
 use ff_core::machine::decided::Nudge;
@@ -13,7 +13,8 @@ use ff_core::record::{BlobKey, CounterKey, Record, RecordKey};
 use crate::batch::Batch;
 use crate::column::columns;
 use crate::execution::Row;
-use crate::prepared::{Prepared, Words};
+use crate::history::take_lines;
+use crate::load::counter;
 use crate::record;
 use crate::sql::{self, with};
 
@@ -26,8 +27,10 @@ type Rows = BTreeMap<ExecutionId, Row>;
 
 impl Batch<'_> {
     /// Commits a transaction, or refuses it and does nothing.
-    pub(crate) fn commit(&mut self, prepared: Prepared) -> rusqlite::Result<Result<Committed, CommitError>> {
-        let transaction = &prepared.transaction;
+    pub(crate) fn commit(&mut self, transaction: &Transaction) -> rusqlite::Result<Result<Committed, CommitError>> {
+        if let Err(malformed) = transaction.check() {
+            return Ok(Err(malformed));
+        }
         if transaction.generation.is_some_and(|read| read != GENERATION) {
             return Ok(Err(CommitError::OtherGeneration));
         }
@@ -42,7 +45,7 @@ impl Batch<'_> {
         if transaction.limits_queues && self.queues.counts.would_overflow(transaction) {
             return Ok(Err(CommitError::TooManyQueues));
         }
-        let counters = self.apply(prepared, &rows)?;
+        let counters = self.apply(transaction, &rows)?;
         Ok(Ok(Committed { now, counters }))
     }
 
@@ -74,44 +77,40 @@ impl Batch<'_> {
         Ok(Some(version))
     }
 
-    fn apply(&mut self, prepared: Prepared, rows: &Rows) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
-        let mut transaction = prepared.transaction;
-        let (partition, tag) = (transaction.partition, transaction.tag);
-        for event in &prepared.events {
-            self.feed(partition, event)?;
-        }
+    fn apply(&mut self, transaction: &Transaction, rows: &Rows) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
+        let partition = transaction.partition;
+        let mut lines = self.take_history(partition, &transaction.history)?;
         let mut written = BTreeMap::new();
-        let puts = std::mem::take(&mut transaction.puts);
-        for (put, (moves, words)) in puts.into_iter().zip(prepared.puts) {
-            self.move_in_lists(partition, &put.record, &moves)?;
-            let version = put.version(tag);
-            match (put.record, words) {
-                (Record::Execution(execution), Words::Execution(described)) => {
-                    let row = self.put_execution(&execution, described, version, rows.get(&execution.id))?;
-                    written.insert(execution.id, row.row);
-                    self.state.fresh.keep(execution, row, self.now);
+        for put in &transaction.puts {
+            match &put.record {
+                Record::Execution(execution) => {
+                    let own = take_lines(&mut lines, execution);
+                    let (version, before) = (put.version(transaction.tag), rows.get(&execution.id));
+                    let row = self.put_execution(execution, version, before, &own)?;
+                    written.insert(execution.id, row);
                 }
-                (record, words) => self.put_record(partition, &record, (version, put.ttl), &words)?,
+                _ => self.put_record(transaction, put)?,
             }
+            self.move_in_lists(partition, put)?;
         }
-        for (subject, lines) in &prepared.lines {
+        for (subject, lines) in &lines {
             self.append_history(partition, *subject, lines)?;
         }
-        for (blob, payload) in transaction.blobs.drain(..) {
+        for (blob, payload) in &transaction.blobs {
             let owner = RecordKey::Execution(blob.execution_id());
             if !transaction.deletes.iter().any(|delete| delete.key == owner) {
-                self.put_blob(blob, payload, &written)?;
+                self.put_blob(*blob, payload, &written)?;
             }
         }
         for id in &transaction.delete_remains {
             self.delete_remains(*id)?;
         }
         for delete in &transaction.deletes {
-            self.delete(&transaction, delete, rows)?;
+            self.delete(transaction, delete, rows)?;
         }
         let counters = self.move_counters(partition, &transaction.increments)?;
         for nudge in &transaction.nudges {
-            self.nudge(&transaction, nudge)?;
+            self.nudge(transaction, nudge)?;
         }
         for (key, stamp) in &transaction.clear_nudges {
             self.database.run(with!(sql::CLEAR_NUDGE,
@@ -123,12 +122,7 @@ impl Batch<'_> {
         Ok(counters)
     }
 
-    fn put_blob(
-        &mut self,
-        blob: BlobKey,
-        payload: Payload,
-        written: &BTreeMap<ExecutionId, i64>,
-    ) -> rusqlite::Result<()> {
+    fn put_blob(&self, blob: BlobKey, payload: &Payload, written: &BTreeMap<ExecutionId, i64>) -> rusqlite::Result<()> {
         let (id, content_type, bytes) = (blob.execution_id(), payload.content_type.as_str(), &payload.bytes[..]);
         let put = match blob {
             BlobKey::Input(_) => sql::PUT_INPUT,
@@ -146,9 +140,6 @@ impl Batch<'_> {
         };
         if let Some(row) = row {
             self.database.run((put, (row, content_type, bytes)))?;
-        }
-        if let BlobKey::Input(_) = blob {
-            self.state.fresh.keep_input(id, payload);
         }
         Ok(())
     }
@@ -169,8 +160,7 @@ impl Batch<'_> {
         self.database.run(nudge)
     }
 
-    fn delete_blobs(&mut self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
-        self.state.fresh.forget(id);
+    fn delete_blobs(&self, id: ExecutionId, row: i64) -> rusqlite::Result<()> {
         let (uuid, partition) = columns(id);
         self.database.run(with!(sql::DELETE_INPUT, row: row))?;
         self.database.run(with!(sql::DELETE_RESULT, row: row))?;
@@ -184,17 +174,33 @@ impl Batch<'_> {
         if let Some(found) = self.find_execution(id)? {
             self.delete_blobs(id, found.row)?;
         }
-        self.delete_counters(partition, &name)?;
         let database = &self.database;
         database.run(with!(sql::CLEAR_EXECUTION_HISTORY, uuid: uuid, partition: partition))?;
         database.run(with!(sql::DELETE_HISTORY, key: name, partition: partition))?;
+        database.run(with!(sql::DELETE_COUNTERS, partition: partition, owner: name))?;
         database.run(with!(sql::DELETE_STREAMS, uuid: uuid, partition: partition))
+    }
+
+    /// Moves counters and answers their new values.
+    pub(crate) fn move_counters(
+        &self,
+        partition: Partition,
+        increments: &[(CounterKey, i64)],
+    ) -> rusqlite::Result<Vec<(CounterKey, i64)>> {
+        let mut moved = Vec::with_capacity(increments.len());
+        for (counter, by) in increments {
+            let (owner, name) = counter::name(*counter);
+            let asked = with!(sql::MOVE_COUNTER, partition: partition.index, owner: owner, name: name, by: by);
+            let value = self.database.find(asked, |row| row.get(0))?;
+            moved.extend(value.map(|value| (*counter, value)));
+        }
+        Ok(moved)
     }
 
     fn nudge(&mut self, transaction: &Transaction, nudge: &Nudge) -> rusqlite::Result<()> {
         let partition = transaction.partition;
         if let Some(only_at_zero) = nudge.only_at_zero
-            && self.counters.read(&self.database, partition, only_at_zero)? != 0
+            && counter(&self.database, partition, only_at_zero)? != 0
         {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Lists that records are entered in one by one.
 
 use ff_backend::codec::key;
-use ff_backend::transaction::Moves;
+use ff_backend::transaction::{Moves, Put};
 use ff_core::machine::index::{Entry, entries};
 use ff_core::partition::Partition;
 use ff_core::record::Record;
@@ -12,13 +12,13 @@ use crate::sql::{self, with};
 
 impl Batch<'_> {
     /// Takes a record out of the lists it leaves, and into those it enters.
-    pub(crate) fn move_in_lists(&self, partition: Partition, record: &Record, moves: &Moves) -> rusqlite::Result<()> {
-        let Moves { leaves, enters } = moves;
-        self.leave_lists(leaves)?;
+    pub(crate) fn move_in_lists(&self, partition: Partition, put: &Put) -> rusqlite::Result<()> {
+        let Moves { leaves, enters } = put.moves();
+        self.leave_lists(&leaves)?;
         if enters.is_empty() {
             return Ok(());
         }
-        let key = key::name(&record.key());
+        let key = key::name(&put.record.key());
         for Entry { index, order } in enters {
             self.database.run(with!(sql::PUT_ENTRY,
                 name: index.to_string(), sort: order.as_str(), partition: partition.index, key: key))?;

@@ -3,17 +3,17 @@
 use ff_backend::codec::state;
 use ff_backend::transaction::Version;
 use ff_core::id::ExecutionId;
-use ff_core::machine::placement::QueueKey;
-use ff_core::partition::Partition;
-use ff_core::record::Execution;
-use ff_core::state::PublicState;
+use ff_core::machine::placement::{Placement, placement};
+use ff_core::machine::time::due_at;
+use ff_core::record::{Execution, stored};
+use ff_core::state::{PublicState, blocking_detail, state_vector};
 use ff_core::time::Timestamp;
 use rusqlite::params;
 
 use crate::batch::Batch;
 use crate::column::{columns, parsed, text, version};
 use crate::error::corrupt;
-use crate::prepared::Described;
+use crate::history::Lines;
 use crate::queues::QueueId;
 use crate::sql::{self, with};
 
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) row: i64,
     pub(crate) version: Version,
     state: PublicState,
-    pub(crate) queue_id: Option<QueueId>,
+    queue_id: Option<QueueId>,
     history_first: u64,
     history_lines: u64,
 }
@@ -48,34 +48,29 @@ impl Row {
 impl Batch<'_> {
     /// The row of an execution, if there is one.
     pub(crate) fn find_execution(&self, id: ExecutionId) -> rusqlite::Result<Option<Row>> {
-        if let Some(row) = self.state.fresh.row(id) {
-            return Ok(Some(row));
-        }
         let (uuid, partition) = columns(id);
         let asked = with!(sql::FIND_EXECUTION, uuid: uuid, partition: partition);
         self.database.find(asked, Row::read)
     }
 
-    /// Writes an execution over `before`, moves it in its queue and its lane, and adds to its history. Answers its
-    /// row as it is then.
+    /// Writes an execution over `before`, moves it in its queue and its lane, and adds to its history. Answers its row.
     pub(crate) fn put_execution(
         &mut self,
         execution: &Execution,
-        described: Described,
         version: Version,
         before: Option<&Row>,
-    ) -> rusqlite::Result<Row> {
-        let in_queue = before.and_then(|before| before.queue_id);
-        let queue_id = self.move_in_queue(execution.id.partition(), described.queue, in_queue)?;
-        let (definition, vector, lines) = (&execution.definition, described.vector, &described.lines);
-        let (due, body) = (described.due_at, &described.body);
+        lines: &Lines,
+    ) -> rusqlite::Result<i64> {
+        let queue_id = self.move_in_queue(execution, before.and_then(|before| before.queue_id))?;
+        let (definition, vector) = (&execution.definition, state_vector(execution));
+        let (due, body) = (due_at(execution), stored::write(execution).map_err(corrupt)?);
         let (tag, flow_id) = (version.tag.0.cast_signed(), definition.flow.map(|id| id.to_string()));
         let changing = params![
             version.counter,
             tag,
             vector.public_state.as_str(),
             vector.blocking_reason.as_str(),
-            described.blocking_detail,
+            blocking_detail(execution),
             execution.priority,
             execution.updated_at.as_millis(),
             flow_id,
@@ -113,34 +108,20 @@ impl Batch<'_> {
         }
         self.note_due(execution.id.partition(), due);
         self.state.greatest_uuid = self.state.greatest_uuid.max(execution.id.uuid());
-        let (history_first, history_lines) = match before {
-            Some(before) => {
-                self.keep_history_short(execution.id, before.history_first, before.history_lines + lines.count)?
-            }
-            None => (0, lines.count),
-        };
-        Ok(Row {
-            row,
-            version,
-            state: vector.public_state,
-            queue_id,
-            history_first,
-            history_lines,
-        })
+        if let Some(before) = before {
+            self.keep_history_short(execution.id, before.history_first, before.history_lines + lines.count)?;
+        }
+        Ok(row)
     }
 
     /// Enters the queue it belongs in, or leaves the one it was in. Which queue that is never changes while it waits.
-    fn move_in_queue(
-        &mut self,
-        partition: Partition,
-        queue: Option<QueueKey>,
-        before: Option<QueueId>,
-    ) -> rusqlite::Result<Option<QueueId>> {
-        match (queue, before) {
-            (Some(_), Some(queue_id)) => Ok(Some(queue_id)),
-            (Some(queue), None) => {
+    fn move_in_queue(&mut self, execution: &Execution, before: Option<QueueId>) -> rusqlite::Result<Option<QueueId>> {
+        let partition = execution.id.partition();
+        match (placement(execution), before) {
+            (Placement::Eligible { .. }, Some(queue_id)) => Ok(Some(queue_id)),
+            (Placement::Eligible { queue, .. }, None) => {
                 let (queue_id, opened) = self.queues.enter(&self.database, partition, &queue)?;
-                self.hint_eligible(partition, queue, opened);
+                self.hints.eligible(partition, &queue, opened, self.now);
                 Ok(Some(queue_id))
             }
             (_, Some(queue_id)) => {
@@ -153,7 +134,6 @@ impl Batch<'_> {
 
     /// Deletes an execution's row. What is kept beside it goes by `delete_remains`.
     pub(crate) fn delete_execution(&mut self, id: ExecutionId, before: &Row) -> rusqlite::Result<()> {
-        self.state.fresh.forget(id);
         let deleted = with!(sql::DELETE_EXECUTION, row: before.row);
         let lane = |row: &rusqlite::Row<'_>| Ok((parsed(row, 0)?, parsed(row, 1)?));
         if let Some(lane) = self.database.find(deleted, lane)? {

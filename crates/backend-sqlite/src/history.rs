@@ -10,7 +10,7 @@ use ff_core::partition::Partition;
 use ff_core::record::{AboutLines, Execution, HistoryLine, HistorySubject};
 
 use crate::batch::Batch;
-use crate::column::columns;
+use crate::column::{columns, to_json};
 use crate::sql::{self, with};
 
 /// Lines that may stand on a row before others go to another one: each writing of the row copies them.
@@ -37,14 +37,8 @@ pub(crate) fn take_lines(lines: &mut LinesBySubject<'_>, execution: &Execution) 
     Lines::without(&own.unwrap_or_default(), Some(&about))
 }
 
-/// A line as the feed has it.
-pub(crate) fn event_text(line: &HistoryLine) -> String {
-    serde_json::to_string(&*line.event()).expect("an event is a document")
-}
-
 impl Lines {
-    /// Lines without what is known of whom they are about.
-    pub(crate) fn without(lines: &[&HistoryLine], about: Option<&AboutLines<'_>>) -> Self {
+    fn without(lines: &[&HistoryLine], about: Option<&AboutLines<'_>>) -> Self {
         let text = lines.iter().map(|line| line::write(line, about) + "\n");
         Self {
             text: text.collect(),
@@ -54,26 +48,40 @@ impl Lines {
 }
 
 impl Batch<'_> {
-    /// Adds a line to the feed.
-    pub(crate) fn feed(&mut self, partition: Partition, event: &str) -> rusqlite::Result<()> {
+    /// Adds every line to the feed and sorts them by subject.
+    pub(crate) fn take_history<'t>(
+        &mut self,
+        partition: Partition,
+        history: &'t [HistoryLine],
+    ) -> rusqlite::Result<LinesBySubject<'t>> {
+        let mut subjects = LinesBySubject::new();
+        for line in history {
+            self.feed(partition, line)?;
+            subjects.entry(line.subject).or_default().push(line);
+        }
+        Ok(subjects)
+    }
+
+    fn feed(&mut self, partition: Partition, line: &HistoryLine) -> rusqlite::Result<()> {
         let millis = self.now.as_millis().max(self.state.feed_millis);
         self.state.feed_millis = millis;
         self.state.feed_row += 1;
+        let line = to_json(&*line.event())?;
         self.database.run(with!(sql::INSERT_FEED,
-            row: self.state.feed_row, partition: partition.index, millis: millis, line: event))?;
+            row: self.state.feed_row, partition: partition.index, millis: millis, line: line))?;
         self.hint(Hint::Feed { partition });
         Ok(())
     }
 
     /// Adds lines to a subject that is a flow, or whose record is not written in the same transaction.
     pub(crate) fn append_history(
-        &mut self,
+        &self,
         partition: Partition,
         subject: HistorySubject,
-        lines: &Lines,
+        lines: &[&HistoryLine],
     ) -> rusqlite::Result<()> {
+        let lines = Lines::without(lines, None);
         if let HistorySubject::Execution(id) = subject {
-            self.state.fresh.forget(id);
             let (uuid, partition) = columns(id);
             self.database.run(with!(sql::APPEND_EXECUTION_HISTORY,
                 lines: lines.text, count: lines.count, uuid: uuid, partition: partition))?;
@@ -93,17 +101,16 @@ impl Batch<'_> {
         }
     }
 
-    /// Moves the lines of an execution to a chunk of their own once they are many. Answers the first that is left, and how many.
-    pub(crate) fn keep_history_short(&self, id: ExecutionId, first: u64, count: u64) -> rusqlite::Result<(u64, u64)> {
+    /// Moves the lines of an execution to a chunk of their own once they are many.
+    pub(crate) fn keep_history_short(&self, id: ExecutionId, first: u64, count: u64) -> rusqlite::Result<()> {
         if count <= LINES_ON_ROW_MAX {
-            return Ok((first, count));
+            return Ok(());
         }
         let (uuid, partition) = columns(id);
         let (key, database) = (key::execution(id), &self.database);
         database.run(with!(sql::MOVE_EXECUTION_HISTORY, key: key, uuid: uuid, partition: partition))?;
         database.run(with!(sql::CLEAR_EXECUTION_HISTORY, uuid: uuid, partition: partition))?;
-        self.trim_history((&key, partition), first + count)?;
-        Ok((first + count, 0))
+        self.trim_history((&key, partition), first + count)
     }
 
     /// Forgets chunks that hold only lines nobody is shown any more, once there is one more.
@@ -142,8 +149,7 @@ mod tests {
             let line = Template::new().line;
             for time in 0..times {
                 let lines: Vec<HistoryLine> = (0..each).map(|n| numbered(&line, time * each + n)).collect();
-                let lines = Lines::without(&lines.iter().collect::<Vec<_>>(), None);
-                batch.append_history(at, HistorySubject::Flow(FLOW), &lines)?;
+                batch.append_history(at, HistorySubject::Flow(FLOW), &lines.iter().collect::<Vec<_>>())?;
             }
             let count = "SELECT count(*) FROM history";
             batch.database.connection.query_row(count, [], |row| row.get(0))

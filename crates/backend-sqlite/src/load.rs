@@ -1,16 +1,16 @@
 //! Reading records, counters and blobs at one moment.
 
-use ff_backend::codec::key;
+use ff_backend::codec::{counter, key};
 use ff_backend::load::{Load, LoadSteps, Snapshot};
 use ff_backend::transaction::NudgeStamp;
+use ff_core::partition::Partition;
 use ff_core::payload::Payload;
-use ff_core::record::{BlobKey, Record};
+use ff_core::record::{BlobKey, CounterKey, Record};
 use ff_core::time::Timestamp;
 use rusqlite::Row;
 
 use crate::column::{columns, payload};
 use crate::commit::GENERATION;
-use crate::counters::Counters;
 use crate::database::Database;
 use crate::record;
 use crate::sql::{self, with};
@@ -31,9 +31,8 @@ pub(crate) fn snapshot(database: &Database<'_>, ask: &Load, now: Timestamp) -> r
         let found = record::load(database, ask.partition, &key, now)?;
         snapshot.records.extend(found.map(|found| (key, found)));
     }
-    let mut counters = Counters::default();
     for key in &ask.counters {
-        let value = counters.read(database, ask.partition, *key)?;
+        let value = counter(database, ask.partition, *key)?;
         snapshot.counters.insert(*key, value);
     }
     for key in &ask.blobs {
@@ -62,6 +61,13 @@ fn add_steps(database: &Database<'_>, snapshot: &mut Snapshot, asked: &LoadSteps
         snapshot.records.insert(record.key(), (record, version));
     }
     Ok(())
+}
+
+/// A counter; one that was never moved is 0.
+pub(crate) fn counter(database: &Database<'_>, partition: Partition, counter: CounterKey) -> rusqlite::Result<i64> {
+    let (owner, name) = counter::name(counter);
+    let asked = with!(sql::READ_COUNTER, partition: partition.index, owner: owner, name: name);
+    Ok(database.find(asked, |row| row.get(0))?.unwrap_or(0))
 }
 
 fn blob(database: &Database<'_>, blob: BlobKey) -> rusqlite::Result<Option<Payload>> {

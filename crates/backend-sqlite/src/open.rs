@@ -16,7 +16,6 @@ use crate::column::{from_json, moment, text, to_json};
 use crate::database::Database;
 use crate::error::Problem;
 use crate::lock::{self, Lock};
-use crate::log::sync_of;
 use crate::migrate::migrate;
 use crate::options::Options;
 use crate::queues::Queues;
@@ -59,12 +58,7 @@ pub(crate) fn open(options: &Options) -> Result<SqliteBackend, Problem> {
     let checkpointer = Checkpointer::start(connect(options, OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
     Ok(SqliteBackend {
         readers: Readers::start(readers.collect::<Result<_, _>>()?)?,
-        writer: Writer::start(
-            connection,
-            checkpointer,
-            sync_of(options)?,
-            (Arc::clone(&shared), state),
-        )?,
+        writer: Writer::start(connection, checkpointer, Arc::clone(&shared), state)?,
         shared,
         _lock: lock,
     })
@@ -76,10 +70,10 @@ fn connect(options: &Options, flags: OpenFlags) -> rusqlite::Result<Connection> 
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(Duration::from_secs(5))?;
     let pragmas = if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        // The log is synced beside the writer, where every commit must be on disk: see `log.rs`.
         format!(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-             PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -{WRITER_CACHE_KIB}; PRAGMA temp_store = MEMORY;"
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = {};
+             PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -{WRITER_CACHE_KIB}; PRAGMA temp_store = MEMORY;",
+            options.durability.pragma()
         )
     } else {
         "PRAGMA query_only = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;".to_owned()

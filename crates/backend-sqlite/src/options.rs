@@ -41,3 +41,12 @@ impl Options {
         }
     }
 }
+
+impl Durability {
+    pub(crate) const fn pragma(self) -> &'static str {
+        match self {
+            Durability::Full => "FULL",
+            Durability::Normal => "NORMAL",
+        }
+    }
+}

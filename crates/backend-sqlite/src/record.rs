@@ -2,16 +2,16 @@
 
 use ff_backend::codec::{key, record};
 use ff_backend::load::LoadSteps;
-use ff_backend::transaction::Version;
+use ff_backend::transaction::{Put, Transaction, Version};
+use ff_core::machine::placement::due_at;
 use ff_core::partition::Partition;
 use ff_core::record::{Record, RecordKey, Step, stored};
-use ff_core::time::{Duration, Timestamp};
+use ff_core::time::Timestamp;
 
 use crate::batch::Batch;
 use crate::column::{columns, text, version};
 use crate::database::Database;
 use crate::error::corrupt;
-use crate::prepared::Words;
 use crate::sql::{self, with};
 
 /// A record as it stands, if it does.
@@ -45,40 +45,33 @@ pub(crate) fn load_steps(database: &Database<'_>, asked: &LoadSteps) -> rusqlite
 
 impl Batch<'_> {
     /// Writes a record that is not an execution.
-    pub(crate) fn put_record(
-        &mut self,
-        partition: Partition,
-        record: &Record,
-        (version, ttl): (Version, Option<Duration>),
-        words: &Words,
-    ) -> rusqlite::Result<()> {
-        let (body, due_at) = words.body();
-        let seq = match record {
+    pub(crate) fn put_record(&mut self, transaction: &Transaction, put: &Put) -> rusqlite::Result<()> {
+        let (partition, version) = (transaction.partition, put.version(transaction.tag));
+        let due_at = due_at(&put.record);
+        let seq = match &put.record {
             Record::Step(step) => Some(step.seq),
             _ => None,
         };
         self.database.run(with!(sql::PUT_RECORD,
-            key: key::name(&record.key()),
+            key: key::name(&put.record.key()),
             partition: partition.index,
             version: version.counter,
             tag: version.tag.0.cast_signed(),
             due_at: due_at.map(Timestamp::as_millis),
-            expires_at: ttl.map(|ttl| (self.now + ttl).as_millis()),
+            expires_at: put.ttl.map(|ttl| (self.now + ttl).as_millis()),
             seq: seq,
-            body: body))?;
+            body: record::write(&put.record)))?;
         self.note_due(partition, due_at);
         Ok(())
     }
 
     /// Deletes a record that is not an execution.
-    pub(crate) fn delete_record(&mut self, partition: Partition, key: &RecordKey) -> rusqlite::Result<()> {
-        let (name, partition) = (key::name(key), partition.index);
-        let deleted = with!(sql::DELETE_RECORD, key: name, partition: partition);
-        self.database.run(deleted)?;
+    pub(crate) fn delete_record(&self, partition: Partition, key: &RecordKey) -> rusqlite::Result<()> {
+        let (name, partition, database) = (key::name(key), partition.index, &self.database);
+        database.run(with!(sql::DELETE_RECORD, key: name, partition: partition))?;
         if let RecordKey::Flow(_) = key {
-            self.delete_counters(partition, &name)?;
-            self.database
-                .run(with!(sql::DELETE_HISTORY, key: name, partition: partition))?;
+            database.run(with!(sql::DELETE_COUNTERS, partition: partition, owner: name))?;
+            database.run(with!(sql::DELETE_HISTORY, key: name, partition: partition))?;
         }
         Ok(())
     }

@@ -13,8 +13,7 @@ use crate::batch::Batch;
 use crate::column::{payload, score, text};
 use crate::error::{corrupt, if_readable};
 use crate::execution::Row;
-use crate::history::{LinesBySubject, event_text, take_lines};
-use crate::prepared::Described;
+use crate::history::take_lines;
 use crate::queues::QueueId;
 use crate::record;
 use crate::sql::{self, with};
@@ -29,7 +28,7 @@ struct Waiting {
 
 /// An execution as it stands before it is handed out.
 struct Candidate {
-    execution: Box<Execution>,
+    execution: Execution,
     before: Row,
     input: Payload,
     gate: Option<(Gate, Version)>,
@@ -43,7 +42,7 @@ impl Batch<'_> {
         'lanes: for lane in &ask.lanes {
             let wanted = ask.claimants.len() - tasks.len();
             for waiting in self.best(ask, lane, wanted)? {
-                let Some(candidate) = if_readable(self.candidate(&waiting))? else {
+                let Some(candidate) = if_readable(self.candidate(waiting.row))? else {
                     self.set_aside(&waiting)?;
                     cut = true;
                     continue;
@@ -65,7 +64,6 @@ impl Batch<'_> {
         let (id, now) = (waiting.score.id, self.now);
         tracing::error!(%id, "an execution cannot be read and is set aside");
         self.queues.leave(id.partition(), waiting.queue_id);
-        self.state.fresh.forget(id);
         self.database
             .run(with!(sql::SET_ASIDE, now: now.as_millis(), row: waiting.row))?;
         self.note_due(id.partition(), Some(now));
@@ -93,30 +91,20 @@ impl Batch<'_> {
         Ok(best)
     }
 
-    fn candidate(&mut self, waiting: &Waiting) -> rusqlite::Result<Candidate> {
-        let row = waiting.row;
-        let (before, execution, input) = match self.state.fresh.take(waiting.score.id, self.now) {
-            Some(fresh) => fresh,
-            None => {
-                let found = self.database.find(with!(sql::TAKE_CANDIDATE, row: row), |found| {
-                    let execution = stored::read(text(found, 7)?).map_err(corrupt)?;
-                    Ok((Row::read(found)?, Box::new(execution), None))
-                });
-                found?.ok_or(rusqlite::Error::QueryReturnedNoRows)?
-            }
-        };
-        let input = match input {
-            Some(input) => Some(input),
-            None => self
+    fn candidate(&self, row: i64) -> rusqlite::Result<Candidate> {
+        let candidate = self.database.find(with!(sql::TAKE_CANDIDATE, row: row), |found| {
+            let execution = stored::read(text(found, 7)?).map_err(corrupt)?;
+            let input = self
                 .database
-                .find(with!(sql::TAKE_INPUT, row: row), |row| payload(row, 0))?,
-        };
-        Ok(Candidate {
-            before,
-            input: input.unwrap_or_default(),
-            gate: self.gate_of(&execution)?,
-            execution,
-        })
+                .find(with!(sql::TAKE_INPUT, row: row), |row| payload(row, 0))?;
+            Ok(Candidate {
+                before: Row::read(found)?,
+                input: input.unwrap_or_default(),
+                gate: self.gate_of(&execution)?,
+                execution,
+            })
+        });
+        candidate?.ok_or(rusqlite::Error::QueryReturnedNoRows)
     }
 
     fn hand_out(&mut self, ask: &Reserve, candidate: Candidate, claimant: &Claimant) -> rusqlite::Result<Task> {
@@ -128,14 +116,9 @@ impl Batch<'_> {
         };
         let reserved = hand_out(execution, claimant, ask.mode, surroundings);
         let version = before.version.next(ask.tag);
-        let mut lines = LinesBySubject::new();
-        if let Some(line) = &reserved.history {
-            self.feed(partition, &event_text(line))?;
-            lines.insert(line.subject, vec![line]);
-        }
-        let described = Described::new(&reserved.execution, take_lines(&mut lines, execution));
-        let row = self.put_execution(&reserved.execution, described, version, Some(before))?;
-        self.state.fresh.keep_row(execution.id, row, self.now);
+        let mut lines = self.take_history(partition, reserved.history.as_slice())?;
+        let lines = take_lines(&mut lines, execution);
+        self.put_execution(&reserved.execution, version, Some(before), &lines)?;
         self.move_counters(partition, &reserved.increments)?;
         Ok(Task {
             execution: reserved.execution,

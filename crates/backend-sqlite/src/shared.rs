@@ -6,8 +6,7 @@ use ff_backend::hint::HintBoard;
 
 use crate::clock::Clock;
 use crate::list::feed::Spans;
-use crate::log::Progress;
-use crate::options::{Durability, Options};
+use crate::options::Options;
 use crate::queues::Queues;
 
 /// What the writer, the readers and the callers share.
@@ -15,7 +14,6 @@ use crate::queues::Queues;
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) clock: Clock,
-    pub(crate) progress: Progress,
     hints: Mutex<HintBoard>,
     queues: Mutex<Queues>,
     feed_spans: Mutex<Spans>,
@@ -38,7 +36,6 @@ impl Shared {
         Self {
             options: options.clone(),
             clock,
-            progress: Progress::default(),
             hints: Mutex::default(),
             queues: Mutex::new(queues),
             feed_spans: Mutex::default(),
@@ -59,20 +56,6 @@ impl Shared {
     /// What readers have learned about the feed.
     pub(crate) fn feed_spans(&self) -> MutexGuard<'_, Spans> {
         self.feed_spans.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The last commit that a reader may have seen by now and that it must wait for.
-    pub(crate) fn seen(&self) -> u64 {
-        match self.options.durability {
-            Durability::Full => self.progress.begun(),
-            Durability::Normal => 0,
-        }
-    }
-
-    /// Nothing is written any more. The first reason is the one to look at.
-    pub(crate) fn stop(&self, why: &str) {
-        let _ = self.stopped.set(why.to_owned());
-        self.progress.lose();
     }
 
     pub(crate) fn count_commit(&self, jobs: usize) {

@@ -1,5 +1,4 @@
-//! The one thread that writes. It takes everything that waits into one transaction, and everything that comes while the one before
-//! is being synced; whoever called is answered when it is on disk.
+//! The one thread that writes. It takes everything that waits, commits it in one transaction, and acknowledges after the sync.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,11 +9,10 @@ use ff_backend::{Error, Result};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::batch::{Batch, Noted, WriterState};
+use crate::batch::{Batch, WriterState};
 use crate::checkpoint::{Checkpointer, checkpoint};
 use crate::database::Database;
 use crate::error::store_error;
-use crate::log::{Answer, Committed, Log, SyncLog};
 use crate::maintenance::tidy;
 use crate::queues::Queues;
 use crate::shared::Shared;
@@ -34,22 +32,15 @@ const TIDY_JOBS: usize = 64;
 /// With nothing to do for this long, the log is checkpointed and small maintenance runs.
 const IDLE_AFTER: Duration = Duration::from_millis(200);
 
-/// Does its work inside the batch, and answers when the batch is on disk or lost.
+/// Does its work inside the batch, and answers when the batch is committed or lost.
 type Job = Box<dyn FnOnce(&mut Batch<'_>) -> rusqlite::Result<Answer> + Send>;
-
-/// What the thread is told.
-enum Message {
-    Do(Job),
-    /// So many commits are on disk, or lost.
-    Synced(usize),
-    /// Nobody calls any more.
-    Close,
-}
+type Answer = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// Sends jobs to the writer thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    messages: Sender<Message>,
+    // Before the thread, which ends when nobody can send any more.
+    jobs: Sender<Job>,
     _thread: Thread,
 }
 
@@ -58,30 +49,23 @@ impl Writer {
     pub(crate) fn start(
         connection: Connection,
         checkpointer: Checkpointer,
-        sync: SyncLog,
-        (shared, state): (Arc<Shared>, WriterState),
+        shared: Arc<Shared>,
+        state: WriterState,
     ) -> std::io::Result<Self> {
-        let (messages, told) = channel();
-        let tell = messages.clone();
-        // Whom it tells may be gone.
-        let synced = move |commits| drop(tell.send(Message::Synced(commits)));
+        let (jobs, waiting) = channel();
         let thread = WriterThread {
-            log: Log::start(Arc::clone(&shared), sync, synced)?,
             checkpointer,
             connection,
             shared,
             state,
-            told,
-            unsynced: 0,
-            is_closed: false,
             commits_since_checkpoint: 1,
             rows_at_checkpoint: 0,
             jobs_since_tidy: 0,
             is_tidy: true,
         };
         Ok(Self {
-            messages,
-            _thread: Thread::start("ff-sqlite-writer", move || thread.run())?,
+            jobs,
+            _thread: Thread::start("ff-sqlite-writer", move || thread.run(&waiting))?,
         })
     }
 
@@ -102,31 +86,19 @@ impl Writer {
             }
         });
         let gone = || Error::Unavailable("the store is closed".to_owned());
-        self.messages.send(Message::Do(job)).map_err(|_| gone())?;
+        self.jobs.send(job).map_err(|_| gone())?;
         answer
             .await
             .unwrap_or_else(|_| Err(Error::Unavailable("the write failed; nothing was done".to_owned())))
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        // It may have ended already.
-        drop(self.messages.send(Message::Close));
-    }
-}
-
 struct WriterThread {
     // Before the connection, which closes last: only then nothing but the database is left.
-    log: Log,
     checkpointer: Checkpointer,
     connection: Connection,
     shared: Arc<Shared>,
     state: WriterState,
-    told: Receiver<Message>,
-    /// Commits that are being synced.
-    unsynced: usize,
-    is_closed: bool,
     commits_since_checkpoint: u64,
     rows_at_checkpoint: u64,
     jobs_since_tidy: usize,
@@ -135,15 +107,13 @@ struct WriterThread {
 }
 
 impl WriterThread {
-    fn run(mut self) {
+    fn run(mut self, waiting: &Receiver<Job>) {
         let mut idle = false;
-        while !self.is_closed {
-            match self.told.recv_timeout(if idle { Duration::MAX } else { IDLE_AFTER }) {
-                Ok(message) => {
-                    if let Some(job) = self.job(message) {
-                        idle = false;
-                        self.take_batch(job);
-                    }
+        loop {
+            match waiting.recv_timeout(if idle { Duration::MAX } else { IDLE_AFTER }) {
+                Ok(job) => {
+                    idle = false;
+                    self.take_batch(job, waiting);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     self.is_tidy = true;
@@ -158,48 +128,14 @@ impl WriterThread {
         self.checkpoint();
     }
 
-    /// The job of a message; anything else is noted.
-    fn job(&mut self, message: Message) -> Option<Job> {
-        match message {
-            Message::Do(job) => return Some(job),
-            Message::Synced(commits) => self.unsynced -= commits,
-            Message::Close => self.is_closed = true,
-        }
-        None
-    }
-
-    /// Jobs that wait, so many at most.
-    fn waiting(&mut self, most: usize) -> Vec<Job> {
-        let mut jobs = Vec::new();
-        while jobs.len() < most
-            && let Ok(message) = self.told.try_recv()
-        {
-            jobs.extend(self.job(message));
-        }
-        jobs
-    }
-
     /// Takes everything that waits behind `first` into one transaction.
-    fn take_batch(&mut self, first: Job) {
+    fn take_batch(&mut self, first: Job, waiting: &Receiver<Job>) {
         // On a busy machine others may be about to send a job: they share this commit. On an idle one this returns at once.
         std::thread::yield_now();
         let mut jobs = vec![first];
-        jobs.extend(self.waiting(JOBS_MAX - 1));
+        jobs.extend(waiting.try_iter().take(JOBS_MAX - 1));
         self.commit(jobs);
         self.keep_log_short();
-    }
-
-    /// Jobs that can join the open transaction: what came while others ran, and what comes while the one before is being synced,
-    /// which this one has to wait for anyway.
-    fn late(&mut self, most: usize) -> Vec<Job> {
-        let mut jobs = self.waiting(most);
-        while jobs.is_empty() && most > 0 && self.unsynced > 0 && !self.is_closed {
-            let Ok(message) = self.told.recv() else { break };
-            jobs.extend(self.job(message));
-            let left = most - jobs.len();
-            jobs.extend(self.waiting(left));
-        }
-        jobs
     }
 
     /// Runs jobs in one transaction, and tidies up in it if there are none.
@@ -209,58 +145,42 @@ impl WriterThread {
             tracing::error!(jobs = jobs.len(), %why, "writes are refused until the store is opened anew");
             return;
         }
-        let (mut answers, mut hints) = (Vec::with_capacity(jobs.len()), Vec::new());
+        let mut answers = Vec::with_capacity(jobs.len());
         // A mistake in one call must not end the thread that writes for all of them.
-        let ran = catch_unwind(AssertUnwindSafe(|| self.run_jobs(jobs, &mut answers, &mut hints)));
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run_jobs(jobs, &mut answers)));
         match ran {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return self.roll_back(answers, &error.to_string()),
             Err(_) => return self.roll_back(answers, "a call panicked"),
         }
-        let number = self.shared.progress.begin();
         match self.connection.execute_batch("COMMIT") {
             Ok(()) => {
                 self.shared.count_commit(answers.len());
                 self.commits_since_checkpoint += 1;
-                self.unsynced += 1;
-                self.log.sync(Committed { number, answers, hints });
+                // First: whoever has its answer finds the marks moved.
+                self.shared.hints().send();
+                for answer in answers {
+                    answer(Ok(()));
+                }
             }
-            Err(error) => {
-                self.shared.progress.take_back();
-                self.lose(answers, &error);
-            }
+            Err(error) => self.lose(answers, &error),
         }
     }
 
-    /// Runs the jobs, and those that join them, in an open transaction. Refusals are found before anything is written, so an error
-    /// here is the store's.
-    fn run_jobs(
-        &mut self,
-        mut jobs: Vec<Job>,
-        answers: &mut Vec<Answer>,
-        hints: &mut Vec<Noted>,
-    ) -> rusqlite::Result<()> {
+    /// Runs the jobs in an open transaction. Refusals are found before anything is written, so an error here is the store's.
+    fn run_jobs(&mut self, jobs: Vec<Job>, answers: &mut Vec<Answer>) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let mut batch = Batch::begin(&self.connection, &self.shared, &mut self.state);
+        self.jobs_since_tidy += jobs.len();
         let is_idle = jobs.is_empty();
-        loop {
-            let mut batch = Batch::begin(&self.connection, &self.shared, &mut self.state);
-            self.jobs_since_tidy += jobs.len();
-            for job in jobs {
-                answers.push(job(&mut batch)?);
-            }
-            if is_idle || self.jobs_since_tidy > TIDY_JOBS {
-                self.jobs_since_tidy = 0;
-                self.is_tidy = !tidy(&mut batch)?;
-            }
-            hints.extend(batch.finish()?);
-            jobs = match is_idle {
-                true => Vec::new(),
-                false => self.late(JOBS_MAX.saturating_sub(answers.len())),
-            };
-            if jobs.is_empty() {
-                return Ok(());
-            }
+        for job in jobs {
+            answers.push(job(&mut batch)?);
         }
+        if is_idle || self.jobs_since_tidy > TIDY_JOBS {
+            self.jobs_since_tidy = 0;
+            self.is_tidy = !tidy(&mut batch)?;
+        }
+        batch.finish()
     }
 
     /// Nothing of the batch was done, and everybody in it is told so. Who made it fail has its answer; the others did nothing
@@ -268,7 +188,7 @@ impl WriterThread {
     fn roll_back(&mut self, answers: Vec<Answer>, why: &str) {
         tracing::error!(%why, "a batch of writes failed and was rolled back");
         if self.connection.execute_batch("ROLLBACK").is_err() {
-            self.shared.stop(why);
+            self.stop(why);
         }
         self.forget();
         for answer in answers {
@@ -283,7 +203,7 @@ impl WriterThread {
     fn lose(&mut self, answers: Vec<Answer>, error: &rusqlite::Error) {
         let why = format!("a commit failed and the store stopped writing: {error}");
         tracing::error!(%error, "a commit failed and the store stopped writing; restart to open it anew");
-        self.shared.stop(&why);
+        self.stop(&why);
         // A failing rollback changes nothing: the store writes no more.
         let _ = self.connection.execute_batch("ROLLBACK");
         for answer in answers {
@@ -291,8 +211,14 @@ impl WriterThread {
         }
     }
 
+    fn stop(&self, why: &str) {
+        // The first reason is the one to look at.
+        let _ = self.shared.stopped.set(why.to_owned());
+    }
+
     /// What was kept in memory about a batch that is gone.
     fn forget(&mut self) {
+        self.shared.hints().forget();
         let database = Database::new(&self.connection);
         let read = WriterState::load(&database).and_then(|state| Ok((state, Queues::load(&database)?)));
         match read {
@@ -300,7 +226,7 @@ impl WriterThread {
                 self.state = state;
                 *self.shared.queues() = queues;
             }
-            Err(error) => self.shared.stop(&error.to_string()),
+            Err(error) => self.stop(&error.to_string()),
         }
     }
 
@@ -340,23 +266,18 @@ mod tests {
 
     /// A writer on a database whose commits fail once a row of `child` has no parent.
     fn writer() -> Writer {
-        writer_with(&shared(), Box::new(|| Ok(())))
-    }
-
-    fn writer_with(shared: &Arc<Shared>, sync: SyncLog) -> Writer {
         let connection = Connection::open_in_memory().unwrap();
         create_tables(&connection).unwrap();
         let children = "PRAGMA foreign_keys = ON; CREATE TABLE parent (id INTEGER PRIMARY KEY);
             CREATE TABLE child (id REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)";
         connection.execute_batch(children).unwrap();
+        let shared = Shared::new(
+            Clock::start(Timestamp::default()),
+            Queues::default(),
+            &Options::new("unused"),
+        );
         let checkpointer = Checkpointer::start(Connection::open_in_memory().unwrap()).unwrap();
-        let state = (Arc::clone(shared), WriterState::default());
-        Writer::start(connection, checkpointer, sync, state).unwrap()
-    }
-
-    fn shared() -> Arc<Shared> {
-        let clock = Clock::start(Timestamp::default());
-        Arc::new(Shared::new(clock, Queues::default(), &Options::new("unused")))
+        Writer::start(connection, checkpointer, Arc::new(shared), WriterState::default()).unwrap()
     }
 
     async fn run(writer: &Writer, sql: &'static str) -> Result<()> {
@@ -372,58 +293,6 @@ mod tests {
         assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
         let refused = run(&writer, "INSERT INTO parent VALUES (1)").await;
         assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
-    }
-
-    #[tokio::test]
-    async fn after_a_failed_sync_nothing_is_written_and_what_it_was_to_save_is_never_seen() {
-        let shared = shared();
-        let writer = writer_with(&shared, Box::new(|| Err(std::io::Error::other("the disk is gone"))));
-        let lost = run(&writer, "INSERT INTO parent VALUES (1)").await;
-        assert!(matches!(lost, Err(Error::Unknown(_))), "{lost:?}");
-        assert!(!shared.progress.reach(shared.seen()).await);
-        let refused = run(&writer, "INSERT INTO parent VALUES (2)").await;
-        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
-    }
-
-    #[tokio::test]
-    async fn calls_are_answered_and_reads_shown_what_they_wrote_after_the_sync_and_meanwhile_others_run() {
-        let (begin, begun) = channel();
-        let (end, ended) = channel();
-        let shared = shared();
-        let sync = Box::new(move || {
-            begin.send(()).map_err(std::io::Error::other)?;
-            ended.recv().map_err(std::io::Error::other)
-        });
-        let writer = writer_with(&shared, sync);
-        let mut first = Box::pin(run(&writer, "INSERT INTO parent VALUES (1)"));
-        assert!(at_once(&mut first).await.is_none());
-        begun.recv().unwrap();
-        let (ran, has_run) = channel();
-        let mut second = Box::pin(writer.write(move |_| {
-            ran.send(()).unwrap();
-            Ok(())
-        }));
-        assert!(at_once(&mut second).await.is_none());
-        has_run.recv().unwrap();
-        let mut read = Box::pin(shared.progress.reach(shared.seen()));
-        assert!(at_once(&mut read).await.is_none(), "it is not on disk");
-        assert!(at_once(&mut first).await.is_none(), "it is not on disk");
-        // One each, and for maintenance, should that get in between.
-        for _ in 0..16 {
-            end.send(()).unwrap();
-        }
-        first.await.unwrap();
-        assert!(read.await);
-        second.await.unwrap();
-    }
-
-    /// What a future answers at once, if anything.
-    async fn at_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
-        tokio::select! {
-            biased;
-            answer = future => Some(answer),
-            () = std::future::ready(()) => None,
-        }
     }
 
     #[tokio::test]
