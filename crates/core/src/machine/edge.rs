@@ -194,7 +194,7 @@ fn attach(change: &mut Change<'_>, edge: Edge, ends: Ends<'_>) -> Result<Edge, R
     change.draft.guard(RecordKey::Execution(ends.upstream.id));
     let dependencies = change.after.dependencies.get_or_insert_with(no_edges);
     dependencies.fixed = true;
-    dependencies.takes_results |= edge.data_passing_ref.is_some();
+    dependencies.no_results &= edge.data_passing_ref.is_none();
     let join = dependencies.policy;
     let edge = count(&mut change.draft, edge, ends.upstream, join);
     let counts = ends.counts.after(edge.downstream, &change.draft);

@@ -98,7 +98,7 @@ fn depend(
     let counts = Counts::default().after(member.id, draft);
     let verdict = verdict(dependencies.policy, &counts);
     dependencies.fixed = true;
-    dependencies.takes_results |= takes_results(membership);
+    dependencies.no_results &= !takes_results(membership);
     dependencies.waiting = verdict != Verdict::Satisfied || member.unopened;
     dependencies.unsatisfied = counts.unsatisfied();
     let decided = verdict == Verdict::Satisfied && !member.unopened;
@@ -124,7 +124,7 @@ pub(crate) fn depend_further(
     let waits = change.after.runnable().is_some();
     let dependencies = change.after.dependencies.get_or_insert_with(no_edges);
     dependencies.fixed = true;
-    dependencies.takes_results |= takes_results(membership);
+    dependencies.no_results &= !takes_results(membership);
     dependencies.waiting |= waits;
     draw(draft, member.id, dependencies.policy, membership, context)?;
     dependencies.unsatisfied += Counts::default().after(member.id, draft).unsatisfied();

@@ -231,7 +231,7 @@ fn new_execution(command: &CreateExecution, id: ExecutionId, content_digest: Str
         fixed: !command.depends_on.is_empty(),
         waiting: !command.depends_on.is_empty(),
         unsatisfied: command.depends_on.len() as u64,
-        takes_results: false,
+        no_results: true,
     });
     Execution {
         id,

@@ -241,10 +241,9 @@ pub struct Dependencies {
     pub waiting: bool,
     /// How many edges were still unsatisfied at the last evaluation; for a person, the counters decide.
     pub unsatisfied: u64,
-    /// An applied edge hands its upstream's result over under a name. Whoever starts the execution need not look at its edges
-    /// otherwise.
+    /// No applied edge hands its upstream's result over under a name, so whoever starts the execution need not look for any.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub takes_results: bool,
+    pub no_results: bool,
 }
 
 /// Counts the policy compares with its limits.

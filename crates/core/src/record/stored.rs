@@ -21,7 +21,7 @@ use crate::keyring::KeyRing;
 
 /// The format records are written in here. It is raised with every member that is added to a stored record; the first has no
 /// mark.
-pub const FORMAT: u64 = 4;
+pub const FORMAT: u64 = 5;
 
 const MARK: &str = "format";
 const MARKED: &str = r#"{"format":"#;

@@ -150,7 +150,7 @@ fn a_member_that_never_opened_is_not_held_back_once_it_has_ended() {
         fixed: true,
         waiting: true,
         unsatisfied: 1,
-        takes_results: false,
+        no_results: true,
     });
     execution.pending_waitpoints = vec![pending_waitpoint()];
     let decided = operator::cancel_by_cascade(&execution, "sibling", &case.context());

@@ -83,7 +83,7 @@ fn waiting_dependencies(unsatisfied: u64) -> Dependencies {
         fixed: true,
         waiting: true,
         unsatisfied,
-        takes_results: false,
+        no_results: true,
     }
 }
 

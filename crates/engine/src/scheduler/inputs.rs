@@ -64,7 +64,7 @@ pub(super) async fn read(engine: &Engine, execution: &Execution) -> Result<Input
 /// Upstreams that count and whose edges name an input. No two edges into one execution have the same name.
 async fn named_upstreams(engine: &Engine, execution: &Execution) -> Result<BTreeMap<DataRef, ExecutionId>> {
     let mut named = BTreeMap::new();
-    if !execution.dependencies.as_ref().is_some_and(|edges| edges.takes_results) {
+    if execution.dependencies.as_ref().is_none_or(|edges| edges.no_results) {
         return Ok(named);
     }
     let inbound = engine.range(Index::EdgesInto(execution.id));

@@ -213,7 +213,7 @@ fn full(base: &Execution, store: &Store<'_>) -> Execution {
             fixed: true,
             waiting: true,
             unsatisfied: 7,
-            takes_results: true,
+            no_results: true,
         }),
         lease_epoch: (1 << 53) - 1,
         ended_lease: Some(EndedLease {

@@ -51,6 +51,6 @@ pub(crate) fn no_edges() -> Dependencies {
         fixed: false,
         waiting: false,
         unsatisfied: 0,
-        takes_results: false,
+        no_results: true,
     }
 }

@@ -281,7 +281,7 @@ async fn a_task_carries_the_results_of_its_upstreams() {
             fixed: true,
             waiting: false,
             unsatisfied: 0,
-            takes_results: true,
+            no_results: false,
         });
     })
     .await;
