@@ -21,8 +21,14 @@ use crate::snapshots::{add_rows, group_counters};
 
 /// Members remembered at the same time; the flows created first are forgotten first.
 const MEMBERS_MAX: usize = 32_768;
-/// Members up to which a flow is worth remembering.
-const MEMBERS_OF_ONE_MAX: usize = 1_024;
+
+/// What is remembered around a member.
+pub(crate) enum Around {
+    /// The flow, all edges out of the member, what waits for it and the counters of that.
+    Known(Snapshot, Vec<Edge>),
+    /// More edges lead out of it than were asked for.
+    TooMany,
+}
 
 /// Flows by id.
 #[derive(Default)]
@@ -66,12 +72,15 @@ impl FlowCache {
         }
     }
 
-    /// All edges out of a member, what waits for it, the counters of that, and the flow, to decide its end. `None`: not all of
-    /// it is remembered.
-    pub(crate) fn around(&self, flow: FlowId, upstream: ExecutionId, now: Timestamp) -> Option<(Snapshot, Vec<Edge>)> {
+    /// What the end of a member with at most `most` edges out of it is decided from. `None`: not all of it is remembered.
+    pub(crate) fn around(&self, member: (FlowId, ExecutionId), most: usize, now: Timestamp) -> Option<Around> {
+        let (flow, upstream) = member;
         let inner = self.inner();
         let graph = inner.flows.get(&flow)?;
         let edges = &graph.members.get(&upstream)?.outbound;
+        if edges.len() > most {
+            return Some(Around::TooMany);
+        }
         let mut snapshot = Snapshot::empty(upstream.partition(), now);
         snapshot.generation = graph.generation;
         add_rows(&mut snapshot, std::slice::from_ref(&graph.flow));
@@ -83,7 +92,8 @@ impl FlowCache {
                 EdgeState::Satisfied | EdgeState::Failed => return None,
             }
         }
-        Some((snapshot, edges.iter().map(|(edge, _)| edge.clone()).collect()))
+        let edges = edges.iter().map(|(edge, _)| edge.clone()).collect();
+        Some(Around::Known(snapshot, edges))
     }
 
     /// Forgets a flow of which something turned out to be out of date.
@@ -159,7 +169,7 @@ impl Graph {
         let groups = groups.filter(|(key, _)| matches!(key, CounterKey::Group(..)));
         self.counters.extend(groups.copied());
         let is_building = self.flow.0.opened_at.is_none();
-        self.members.len() <= MEMBERS_OF_ONE_MAX && (is_building || !self.members.is_empty())
+        is_building || !self.members.is_empty()
     }
 
     fn note_member(&mut self, execution: &Execution, version: Version, is_new: bool) {

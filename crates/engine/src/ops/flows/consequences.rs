@@ -13,6 +13,7 @@ use ff_core::machine::{Context, Decided, group};
 use ff_core::record::{Actor, Edge, Execution, RecordKey};
 
 use crate::engine::Engine;
+use crate::flow_cache::Around;
 use crate::lease_cache::VersionedExecution;
 use crate::ops::work::Held;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
@@ -83,8 +84,10 @@ async fn decide_end<O: Send>(
     let Some(flow) = execution.definition.flow.filter(|_| ends) else {
         return Ok(Decision::Undecided);
     };
-    let edges = match engine.shared.flows.around(flow, id, snapshot.now) {
-        Some((around, edges)) => {
+    let known = engine.shared.flows.around((flow, id), EDGES_AT_ONCE_MAX, snapshot.now);
+    let edges = match known {
+        Some(Around::TooMany) => return Ok(Decision::Undecided),
+        Some(Around::Known(around, edges)) => {
             merge(&mut snapshot, around);
             edges
         }

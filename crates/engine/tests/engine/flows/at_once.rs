@@ -1,6 +1,6 @@
 //! The end of a member lands together with what follows from it, where that is little.
 
-use ff_core::command::flow::{ReplayExecution, StageDependencyEdge};
+use ff_core::command::flow::StageDependencyEdge;
 use ff_core::command::operator::CancelExecution;
 use ff_core::fabric::{Fabric, On};
 use ff_core::id::ExecutionId;
@@ -140,13 +140,13 @@ async fn a_child_that_another_process_cancelled_stays_cancelled() {
 #[tokio::test]
 async fn the_second_end_of_a_member_that_another_process_replayed_lets_its_child_go() {
     let sketch = Sketch::default().member("a", &[]).member("b", &["a"]);
-    let (world, ids) = World::with(sketch).await;
+    let (mut world, ids) = World::with(sketch).await;
     world.fail(ids["a"]).await;
     assert_eq!(world.state(ids["b"]).await, S::Skipped);
     let other = world.replica(9);
-    let replay = On::new(ids["a"], ReplayExecution::default());
-    other.replay_execution(replay).await.unwrap();
-    while other.pump_pass().await.unwrap() > 0 {}
+    let first = std::mem::replace(&mut world.engine, other);
+    world.replay(ids["a"]).await;
+    world.engine = first;
     world.complete(ids["a"]).await;
     assert_eq!(world.state(ids["b"]).await, S::Waiting);
     world.complete(ids["b"]).await;

@@ -69,10 +69,13 @@ async fn a_child_is_let_go_although_its_edge_was_seen_resolved_before_that_was_f
 
 #[tokio::test]
 async fn the_end_of_a_member_still_carries_its_consequences_in_a_later_generation() {
-    let (world, ids) = World::with(chain()).await;
+    let (world, ids) = World::with(chain().member("c", &["b"])).await;
     world.fail_over(&world.kept());
-    world.finish(ids["a"]).await;
-    assert_eq!(world.claim().await, [ids["b"]]);
+    // What is remembered of the flow is of the generation before.
+    world.complete(ids["a"]).await;
+    world.finish(ids["b"]).await;
+    assert_eq!(world.claim().await, [ids["c"]]);
+    world.assert_counted().await;
 }
 
 #[tokio::test]
