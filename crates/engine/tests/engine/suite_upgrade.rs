@@ -9,7 +9,7 @@ use ff_backend::layer::Layer;
 use ff_backend::ledger::LedgerReply;
 use ff_backend::memory::MemoryBackend;
 use ff_backend::settings::{Expected, Setting, SettingsOp, SettingsReply};
-use ff_backend::transaction::{CommitError, Committed, Put, Transaction};
+use ff_backend::transaction::{CommitError, Committed, Put, Tag, Transaction};
 use ff_backend::{Backend, Result};
 use ff_core::ledger::LedgerCall;
 use ff_core::partition::PartitionCounts;
@@ -36,9 +36,6 @@ impl Upgrading {
             return put;
         }
         let mut document: Value = serde_json::from_str(&write_record(&put.record).unwrap()).unwrap();
-        if put.expected.is_some() {
-            check(&document);
-        }
         add(&mut document);
         document.as_object_mut().unwrap().remove("format");
         let text = document.to_string();
@@ -75,6 +72,23 @@ impl Upgrading {
     }
 }
 
+/// What waits is written by the newer server once more: whoever remembers what it wrote of a flow finds that it has changed.
+fn written_again(transaction: Transaction) -> Option<Transaction> {
+    let tag = transaction.tag;
+    let waits = |put: &Put| match &put.record {
+        Record::Edge(_) => true,
+        Record::Execution(execution) => execution.dependencies.as_ref().is_some_and(|edges| edges.waiting),
+        _ => false,
+    };
+    let puts = transaction.puts.into_iter().filter(waits);
+    let again = puts.map(|put| Put::replace(put.record.clone(), (&put.record, put.version(tag))));
+    let again = Transaction {
+        puts: again.collect(),
+        ..Transaction::new(transaction.partition, Tag(tag.0 ^ 1))
+    };
+    (!again.puts.is_empty()).then_some(again)
+}
+
 /// What an account says of itself once the newer server has written it.
 fn defined_by_both(body: &str, is_new: bool) -> String {
     let mut document: Value = serde_json::from_str(body).unwrap();
@@ -95,6 +109,13 @@ fn named_parts(document: &Value) -> Vec<(String, Value)> {
         Some((part, id))
     };
     attempt.into_iter().chain(phase).filter_map(named).collect()
+}
+
+/// Fails if a record that was there before has lost what a newer server wrote into it.
+fn check_put(put: &Put) {
+    if put.expected.is_some() && !matches!(put.record, Record::Gate(_)) {
+        check(&serde_json::from_str(&write_record(&put.record).unwrap()).unwrap());
+    }
 }
 
 /// Fails if a part has lost what a newer server wrote into it.
@@ -143,11 +164,20 @@ impl Layer for Upgrading {
     }
 
     async fn commit(&self, batch: Vec<Transaction>) -> Vec<std::result::Result<Committed, CommitError>> {
-        let upgraded = batch.into_iter().map(|transaction| Transaction {
+        let upgraded = batch.iter().cloned().map(|transaction| Transaction {
             puts: transaction.puts.into_iter().map(Self::written_by_both).collect(),
             ..transaction
         });
-        self.store.commit(upgraded.collect()).await
+        let upgraded: Vec<_> = upgraded.collect();
+        let answers = self.store.commit(upgraded.clone()).await;
+        for (transaction, _) in batch.iter().zip(&answers).filter(|(_, answer)| answer.is_ok()) {
+            transaction.puts.iter().for_each(check_put);
+        }
+        let landed = upgraded.into_iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
+        let again = landed.filter_map(|(transaction, _)| written_again(transaction));
+        // Where somebody was faster, the record has changed as well.
+        let _faster = self.store.commit(again.collect()).await;
+        answers
     }
 
     async fn ledger(&self, mut calls: Vec<LedgerCall>) -> Vec<Result<LedgerReply>> {

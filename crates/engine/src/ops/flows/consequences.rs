@@ -19,44 +19,57 @@ use crate::ops::work::Held;
 use crate::snapshots::{add_rows, group_counters, group_counts, merge};
 use crate::transact::Decision;
 
+/// From what is remembered of the flow, and from what is there.
+const TRIES: usize = 2;
 /// Outbound edges up to which they are resolved at once.
 const EDGES_AT_ONCE_MAX: usize = 16;
 
+/// What a try came to.
+enum Tried<O> {
+    Ended(O),
+    /// It ends no member, or too much follows. Nothing was done.
+    TooMuch,
+    /// Somebody was in the way, or what is remembered of the flow is out of date. Nothing was done.
+    InTheWay(Option<FlowId>),
+}
+
 /// The same as [`Engine::change_held`], for what may end a member: where little follows from its end, it lands together
-/// with it. One try: whoever is in the way finds the follow-up work to be done afterwards.
+/// with it. Whoever is in the way twice finds the follow-up work to be done afterwards.
 pub(crate) async fn end_held<O: Send>(
     engine: &Engine,
     held: Held,
     rule: impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync,
 ) -> Result<O> {
     let in_flow = |seen: VersionedExecution| seen.execution.definition.flow.is_some();
-    if engine.shared.leases.get(held.id).is_some_and(in_flow)
-        && let Some(outcome) = end_at_once(engine, &held, &rule).await?
-    {
-        return Ok(outcome);
+    for _ in 0..TRIES {
+        if !engine.shared.leases.get(held.id).is_some_and(in_flow) {
+            break;
+        }
+        match end_at_once(engine, &held, &rule).await? {
+            Tried::Ended(outcome) => return Ok(outcome),
+            Tried::TooMuch => break,
+            Tried::InTheWay(flow) => {
+                // The next try reads.
+                flow.inspect(|flow| engine.shared.flows.forget(*flow));
+            }
+        }
     }
     engine.change_held(held, rule).await
 }
 
-/// `None`: it ends no member, too much follows, or somebody was in the way. Nothing was done then.
 async fn end_at_once<O: Send>(
     engine: &Engine,
     held: &Held,
     rule: &(impl Fn(&Execution, &Context) -> Result<Decided<O>> + Send + Sync),
-) -> Result<Option<O>> {
+) -> Result<Tried<O>> {
     let locked = engine.lock(RecordKey::Execution(held.id)).await;
     let decision = decide_end(engine, held, rule).await?;
     let flow = match &decision {
         Decision::Commit(snapshot, _) => flow_of(snapshot, held.id),
-        _ => return Ok(None),
+        _ => return Ok(Tried::TooMuch),
     };
     let outcome = locked.transact_once(async { Ok(decision) }).await?;
-    if outcome.is_none()
-        && let Some(flow) = flow
-    {
-        engine.shared.flows.forget(flow);
-    }
-    Ok(outcome)
+    Ok(outcome.map_or(Tried::InTheWay(flow), Tried::Ended))
 }
 
 fn flow_of(snapshot: &Snapshot, id: ExecutionId) -> Option<FlowId> {
