@@ -120,6 +120,8 @@ impl Inner {
                     members: HashMap::new(),
                     counters: HashMap::new(),
                 };
+                // One of the same name may have been deleted by others.
+                self.take(flow.id);
                 self.by_age.push_back(flow.id);
                 self.keep(flow.id, graph);
             }

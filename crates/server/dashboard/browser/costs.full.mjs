@@ -106,7 +106,6 @@ test('an open page at which nothing happens asks for nothing, and the store is n
   for (const [, page] of pages) await calm(page);
   // What was made last is read again some seconds later, once.
   await later(REREAD_MS);
-  for (const [, page] of pages) await calm(page);
   for (const [, page] of pages) page.calls.length = 0;
   const watched = await spent();
   assert.deepEqual(pages.filter(([, page]) => page.calls.length > 0).map(([name, page]) => [name, page.calls]), []);
@@ -153,8 +152,7 @@ test('nothing moves by itself while much happens, and nothing goes wrong', async
   };
   for (const [name, page] of pages) await shows[name]?.(page).first().waitFor();
   for (const [name, page] of pages) {
-    // What happens now stands at the top of the events and moves what happened before.
-    if (name !== 'events') assert.deepEqual(await page.evaluate(() => globalThis.shifts), [], `${name} moves by itself`);
+    assert.deepEqual(await page.evaluate(() => globalThis.shifts), [], `${name} moves by itself`);
     assert.deepEqual(page.troubles, [], name);
     await page.leave();
   }
@@ -214,8 +212,6 @@ test('who goes from page to page takes nothing along', async () => {
   const first = await round();
   let last = first;
   for (let i = 0; i < ROUNDS; i += 1) last = await round();
-  // What is thrown away is gone when the browser gets to it.
-  await until('what is left behind is thrown away', async () => (last = await holds(page)).listeners - first.listeners < 20 * ROUNDS, 10_000).catch(() => {});
   assert(last.heap - first.heap < GROWTH, `grew from ${first.heap} to ${last.heap} bytes`);
   assert(last.listeners - first.listeners < 20 * ROUNDS, `listens ${last.listeners} times, and ${first.listeners} before`);
   assert(last.nodes - first.nodes < 400 * ROUNDS, `${last.nodes} nodes, and ${first.nodes} before`);
@@ -305,8 +301,6 @@ test('as many who look as there may be cost the store what one costs', async () 
   };
   await spent(2);
   const [few, many] = [await spent(2), await spent(200)];
-  // How many who write share a commit is a matter of how busy the machine is, and nothing that those who look cost.
-  for (const calls of [few, many]) delete calls.commit;
-  assert(sum(many) <= sum(few) * 1.2 + 10, `${sum(few)} calls for one of each, ${sum(many)} for a hundred: ${JSON.stringify([few, many])}`);
+  assert(sum(many) <= sum(few) * 1.2, `${sum(few)} calls for one of each, ${sum(many)} for a hundred: ${JSON.stringify([few, many])}`);
   await shared.stop();
 });

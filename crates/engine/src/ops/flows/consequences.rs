@@ -48,10 +48,9 @@ pub(crate) async fn end_held<O: Send>(
         match end_at_once(engine, &held, &rule).await? {
             Tried::Ended(outcome) => return Ok(outcome),
             Tried::TooMuch => break,
-            Tried::InTheWay(flow) => {
-                // The next try reads.
-                flow.inspect(|flow| engine.shared.flows.forget(*flow));
-            }
+            // The next try reads.
+            Tried::InTheWay(Some(flow)) => engine.shared.flows.forget(flow),
+            Tried::InTheWay(None) => {}
         }
     }
     engine.change_held(held, rule).await
