@@ -244,7 +244,8 @@ BEGIN
                     SELECT due.at FROM due
                     WHERE due.partition = execution.partition AND due.at = execution.due_at
                         AND due.key = 'execution:' || execution.uuid),
-                (SELECT queued.queue_id FROM queued
+                (SELECT ROW(queue.namespace, queue.lane, queue.signature)::queue_name FROM queued
+                    JOIN queue ON queue.queue_id = queued.queue_id
                     WHERE queued.partition = execution.partition AND queued.queue_id = execution.queue_id
                         AND queued.score = execution.score AND queued.uuid = execution.uuid),
                 score)::audited

@@ -42,12 +42,6 @@ BEGIN
     END IF;
 END $$;
 
--- What some queues stand for.
-CREATE FUNCTION queues(numbers bigint[]) RETURNS SETOF queue LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
-BEGIN
-    RETURN QUERY SELECT queue.* FROM unnest(numbers) AS asked (queue_id) JOIN queue ON queue.queue_id = asked.queue_id;
-END $$;
-
 -- What is due in some partitions, longest overdue first, and when the next thing will be that is not due yet. The first entry of a
 -- partition says whether anything is due there, so that a partition with nothing to do costs one look into each table.
 CREATE FUNCTION due(
@@ -160,7 +154,9 @@ BEGIN
                 ORDER BY queued.queue_id, queued.score, queued.uuid LIMIT 1
             ) AS next
         )
-        SELECT ROW(head.partition, head.queue_id, head.score, head.uuid, (
+        SELECT ROW(head.partition, head.queue_id, (
+            SELECT ROW(queue.namespace, queue.lane, queue.signature)::queue_name FROM queue WHERE queue.queue_id = head.queue_id
+        ), head.score, head.uuid, (
             SELECT count(*) FROM (
                 SELECT FROM queued WHERE queued.partition = head.partition AND queued.queue_id = head.queue_id LIMIT count_max
             ) AS counted

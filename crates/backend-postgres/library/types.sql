@@ -113,8 +113,11 @@ CREATE TYPE setting_found AS (
 CREATE TYPE due_row AS (partition smallint, account_partition text, at bigint, key text);
 CREATE TYPE found_frame AS (
     millis bigint, sequence bigint, frame_type text, correlation_id bytea, content_type text, bytes bytea);
+-- What a queue stands for.
+CREATE TYPE queue_name AS (namespace text, lane text, signature text);
 -- The best of a queue in one partition, and how many are in it as far as they were counted.
-CREATE TYPE queue_head AS (partition smallint, queue_id bigint, score bigint, uuid uuid, length bigint);
+CREATE TYPE queue_head AS (
+    partition smallint, queue_id bigint, name queue_name, score bigint, uuid uuid, length bigint);
 -- A record and where it stands in a list: an order as text, or the number it is made from.
 CREATE TYPE place AS (
     sort text, number bigint, partition smallint, key text, version bigint, tag bigint, body text, claim text);
@@ -123,7 +126,7 @@ CREATE TYPE lane_row AS (lane text, depths text, oldest bigint);
 CREATE TYPE chunk AS (first bigint, lines text);
 -- A record with what the store keeps for it.
 CREATE TYPE audited AS (
-    key text, body text, claim text, due_at bigint, queue_id bigint, score bigint);
+    key text, body text, claim text, due_at bigint, queue queue_name, score bigint);
 -- An entry that was passed on the way along a list, and how far that is.
 CREATE TYPE entry_head_key AS (name text, sort text, partition smallint, key text, number bigint);
 -- From where the feed of a partition is read: `oldest`, `since` or `from` a moment, or `after` a line.

@@ -17,7 +17,7 @@ use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
 use ff_core::time::Timestamp;
 
-use crate::call::{Answer, call};
+use crate::call::call;
 use crate::error::corrupt;
 use crate::rows::answered;
 use crate::shared::{Shared, locked, number, partition};
@@ -30,38 +30,8 @@ const fn seen_at(look: u64) -> Moment {
     }
 }
 
-/// The numbers of queues, once they are known.
-#[derive(Default)]
-pub(crate) struct QueueNumbers {
-    known: Mutex<Known>,
-}
-
-#[derive(Default)]
-struct Known {
-    numbers: HashMap<QueueKey, i64>,
-    keys: HashMap<i64, QueueKey>,
-}
-
-impl QueueNumbers {
-    fn number(&self, queue: &QueueKey) -> Option<i64> {
-        locked(&self.known).numbers.get(queue).copied()
-    }
-
-    fn key(&self, number: i64) -> Option<QueueKey> {
-        locked(&self.known).keys.get(&number).cloned()
-    }
-
-    /// What was known may be gone from the store.
-    pub(crate) fn forget(&self) {
-        *locked(&self.known) = Known::default();
-    }
-
-    fn know(&self, number: i64, queue: &QueueKey) {
-        let mut known = locked(&self.known);
-        known.numbers.insert(queue.clone(), number);
-        known.keys.insert(number, queue.clone());
-    }
-}
+/// The numbers of queues that the store was told of.
+pub(crate) type QueueNumbers = Mutex<HashMap<QueueKey, i64>>;
 
 /// The queues that the transactions of a call enter.
 #[derive(Default)]
@@ -98,8 +68,22 @@ pub(crate) fn lane_name(namespace: &Namespace, lane: &LaneId) -> String {
 }
 
 answered! {
+    /// What a queue stands for.
+    QueueName as "queue_name" { namespace: String, lane: String, signature: String }
     /// The head of a queue, as the store finds it.
-    QueueHead as "queue_head" { partition: i16, queue_id: i64, score: i64, uuid: uuid::Uuid, length: i64 }
+    QueueHead as "queue_head" {
+        partition: i16, queue_id: i64, name: QueueName, score: i64, uuid: uuid::Uuid, length: i64,
+    }
+}
+
+impl QueueName {
+    pub(crate) fn key(self) -> Result<QueueKey> {
+        Ok(QueueKey {
+            namespace: Namespace::parse(self.namespace).map_err(corrupt)?,
+            lane: LaneId::parse(self.lane).map_err(corrupt)?,
+            signature: serde_json::from_str(&self.signature).map_err(corrupt)?,
+        })
+    }
 }
 
 impl Shared {
@@ -163,8 +147,8 @@ impl Shared {
     /// The number of a queue. It follows from what the queue is, so that no failover and no restore can give it to another one; the store is
     /// told what it stands for.
     pub(crate) async fn queue_number(&self, queue: &QueueKey) -> Result<i64> {
-        if let Some(number) = self.queue_numbers.number(queue) {
-            return Ok(number);
+        if let Some(number) = locked(&self.queue_numbers).get(queue) {
+            return Ok(*number);
         }
         let signature = serde_json::to_string(&queue.signature).map_err(corrupt)?;
         let (namespace, lane) = (queue.namespace.as_str(), queue.lane.as_str());
@@ -174,30 +158,8 @@ impl Shared {
         let asked = call!(writing name_queue(
             own_queue_id: &number, own_namespace: &namespace, own_lane: &lane, own_signature: &signature));
         self.connections.row(asked).await?;
-        self.queue_numbers.know(number, queue);
+        locked(&self.queue_numbers).insert(queue.clone(), number);
         Ok(number)
-    }
-
-    /// What queues stand for, by their numbers.
-    pub(crate) async fn queue_keys(&self, numbers: BTreeSet<i64>) -> Result<HashMap<i64, QueueKey>> {
-        let unknown: Vec<i64> = numbers
-            .iter()
-            .copied()
-            .filter(|number| self.queue_numbers.key(*number).is_none())
-            .collect();
-        if !unknown.is_empty() {
-            for row in self.connections.rows(call!(reading queues(numbers: &unknown))).await? {
-                let row = Answer(row);
-                let queue = QueueKey {
-                    namespace: Namespace::parse(row.get::<String>("namespace")?).map_err(corrupt)?,
-                    lane: LaneId::parse(row.get::<String>("lane")?).map_err(corrupt)?,
-                    signature: serde_json::from_str(row.get("signature")?).map_err(corrupt)?,
-                };
-                self.queue_numbers.know(row.get("queue_id")?, &queue);
-            }
-        }
-        let key = |number: i64| Some((number, self.queue_numbers.key(number)?));
-        Ok(numbers.into_iter().filter_map(key).collect())
     }
 
     /// Something with this score is believed to be in a queue, and so many entries are known to be.
@@ -242,30 +204,19 @@ impl Shared {
             .queue_heads(&partitions, 0)
             .await
             .inspect_err(|_| self.filled_queues().doubt())?;
-        for (queue, head) in heads {
-            self.saw_queue(partition(head.partition), &queue, head.queue_id, head.score, 0);
+        for head in heads {
+            let (partition, number, score) = (partition(head.partition), head.queue_id, head.score);
+            self.saw_queue(partition, &head.name.key()?, number, score, 0);
         }
         Ok(true)
     }
 
     /// The queues of some partitions that have anything, with what is best in each, and how many are in each as far as they are
     /// counted.
-    pub(crate) async fn queue_heads(
-        &self,
-        partitions: &[i16],
-        count: i64,
-    ) -> Result<(Timestamp, Vec<(QueueKey, QueueHead)>)> {
+    pub(crate) async fn queue_heads(&self, partitions: &[i16], count: i64) -> Result<(Timestamp, Vec<QueueHead>)> {
         let asked = call!(reading queue_heads(partitions: &partitions, count_max: &count));
         let (now, answer) = self.ask(asked).await?;
-        let heads: Vec<QueueHead> = answer.get("answer")?;
-        let keys = self
-            .queue_keys(heads.iter().map(|head| head.queue_id).collect())
-            .await?;
-        let known = |head: QueueHead| {
-            let unknown = || corrupt(format!("queue {} is not known", head.queue_id));
-            Ok((keys.get(&head.queue_id).cloned().ok_or_else(unknown)?, head))
-        };
-        Ok((now, heads.into_iter().map(known).collect::<Result<_>>()?))
+        Ok((now, answer.get("answer")?))
     }
 }
 

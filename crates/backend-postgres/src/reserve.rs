@@ -15,12 +15,12 @@ use ff_core::record::{Actor, Execution, Gate, stored};
 use ff_core::time::Timestamp;
 use tokio::time::sleep;
 
-use crate::call::{Answer, call};
+use crate::call::call;
 use crate::error::corrupt;
 use crate::hints;
 use crate::load::payload;
 use crate::queues::lane_name;
-use crate::rows::column;
+use crate::rows::{column, columns};
 use crate::shared::{Shared, count, duration, moment, number, partition, version};
 
 /// Tasks that are asked for in one call.
@@ -61,36 +61,12 @@ struct QueueSource {
     bound: Option<i64>,
 }
 
-/// What was handed out, and what it works on.
-struct TaskRow {
-    number: i32,
-    partition: i16,
-    version: i64,
-    body: String,
-    at: i64,
-    is_lease: bool,
-    due_at: i64,
-    gate: Option<String>,
-    gate_version: Option<(i64, i64)>,
-    content_type: Option<String>,
-    input: Option<Vec<u8>>,
-}
-
-impl TaskRow {
-    fn read(row: &Answer) -> Result<Self> {
-        Ok(Self {
-            number: row.get("number")?,
-            partition: row.get("own_partition")?,
-            version: row.get("version")?,
-            body: row.get("body")?,
-            at: row.get("at")?,
-            is_lease: row.get("is_lease")?,
-            due_at: row.get("due_at")?,
-            gate: row.get("gate")?,
-            gate_version: row.get::<Option<i64>>("gate_version")?.zip(row.get("gate_tag")?),
-            content_type: row.get("content_type")?,
-            input: row.get("input")?,
-        })
+columns! {
+    /// What was handed out, and what it works on.
+    TaskRow {
+        number: i32, own_partition: i16, version: i64, body: String, at: i64, is_lease: bool, due_at: i64,
+        gate: Option<String>, gate_version: Option<i64>, gate_tag: Option<i64>, content_type: Option<String>,
+        input: Option<Vec<u8>>,
     }
 }
 
@@ -253,7 +229,7 @@ impl Shared {
 
 /// What is worth a look once something was handed out.
 fn hints_of(row: &TaskRow) -> impl Iterator<Item = Hint> {
-    let (partition, at) = (partition(row.partition), moment(row.due_at));
+    let (partition, at) = (partition(row.own_partition), moment(row.due_at));
     let told = row.is_lease.then_some(Hint::Feed { partition });
     [Hint::Due { partition, at }].into_iter().chain(told)
 }
@@ -272,7 +248,7 @@ fn task(row: TaskRow, claimant: Claimant, ask: &Reserve) -> Result<Task> {
         gate,
         claimant: claimant.clone(),
     };
-    let gate = match (gate, row.gate_version, execution.definition.flow) {
+    let gate = match (gate, row.gate_version.zip(row.gate_tag), execution.definition.flow) {
         (Some(state), Some((counter, tag)), Some(flow_id)) => Some((Gate { flow_id, state }, version(counter, tag))),
         _ => None,
     };

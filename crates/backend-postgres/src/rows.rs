@@ -26,7 +26,23 @@ macro_rules! answered {
     };
 }
 
-pub(crate) use {answered, sent};
+/// Declares rows whose fields are columns of an answer.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $type:ident { $($field:ident: $kind:ty),* $(,)? })+) => {
+        $(
+            $(#[$doc])*
+            pub(crate) struct $type { $(pub(crate) $field: $kind),* }
+
+            impl $type {
+                pub(crate) fn read(answer: &$crate::call::Answer) -> ff_backend::Result<Self> {
+                    Ok(Self { $($field: answer.get(stringify!($field))?),* })
+                }
+            }
+        )+
+    };
+}
+
+pub(crate) use {answered, columns, sent};
 
 sent! {
     /// Who asks.

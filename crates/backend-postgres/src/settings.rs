@@ -54,18 +54,17 @@ impl Shared {
 }
 
 fn setting_op(op: &SettingsOp) -> SettingOp {
+    let asked = |what, key: &String| SettingOp {
+        what,
+        key: key.clone(),
+        ..SettingOp::default()
+    };
     match op {
-        SettingsOp::Get { key } => SettingOp {
-            what: "get",
-            key: key.clone(),
-            ..SettingOp::default()
-        },
+        SettingsOp::Get { key } => asked("get", key),
         SettingsOp::List { prefix, after, limit } => SettingOp {
-            what: "list",
-            key: prefix.clone(),
             after: after.clone(),
             at_most: Some(count(*limit)),
-            ..SettingOp::default()
+            ..asked("list", prefix)
         },
         SettingsOp::Put {
             key,
@@ -79,13 +78,11 @@ fn setting_op(op: &SettingsOp) -> SettingOp {
                 Expected::Revision(revision) => ("revision", Some(revision.cast_signed())),
             };
             SettingOp {
-                what: "put",
-                key: key.clone(),
                 value: value.as_ref().map(ToString::to_string),
                 expected: Some(expected),
                 revision,
                 ttl_ms: ttl.map(duration),
-                ..SettingOp::default()
+                ..asked("put", key)
             }
         }
     }

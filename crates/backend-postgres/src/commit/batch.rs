@@ -46,10 +46,6 @@ pub(super) struct Batch {
     pub(super) lines: Vec<LinePut>,
     pub(super) told: Vec<Told>,
     pub(super) ends: Vec<StreamEnded>,
-    /// When something of a partition becomes due, and streams that end.
-    due: BTreeMap<Partition, Timestamp>,
-    streams: Vec<(ExecutionId, u32)>,
-    nudged: Vec<Partition>,
 }
 
 /// The lines of one transaction, by subject.
@@ -83,19 +79,19 @@ impl Batch {
             not_after: transaction.not_after.map(millis),
         });
         let partition = number(transaction.partition);
+        let execution = |nth, id: ExecutionId, (version, tag)| ExpectedExecution {
+            tx,
+            nth,
+            partition,
+            uuid: id.uuid(),
+            version,
+            tag,
+        };
         for (nth, (role, key, expected)) in (0..).zip(transaction.expectations()) {
             self.must_exist += i32::from(expected.is_some());
             let (version, tag) = columns(expected);
             if let RecordKey::Execution(id) = key {
-                let uuid = id.uuid();
-                self.expected_executions.push(ExpectedExecution {
-                    tx,
-                    nth: Some(nth),
-                    partition,
-                    uuid,
-                    version,
-                    tag,
-                });
+                self.expected_executions.push(execution(Some(nth), id, (version, tag)));
                 continue;
             }
             let is_shared = role == Role::Guard && matches!(key, RecordKey::Gate(_));
@@ -119,21 +115,13 @@ impl Batch {
             HistorySubject::Execution(id) => Some(id),
             HistorySubject::Flow(_) => None,
         });
-        let puts = |id| {
-            transaction
-                .puts
-                .iter()
-                .any(|put| put.record.key() == RecordKey::Execution(id))
+        let is_put = |id: &ExecutionId| {
+            let mut puts = transaction.puts.iter();
+            puts.any(|put| put.record.key() == RecordKey::Execution(*id))
         };
+        let only_told = told_of.filter(|id| !is_put(id));
         self.expected_executions
-            .extend(told_of.filter(|id| !puts(*id)).map(|id| ExpectedExecution {
-                tx,
-                nth: None,
-                partition,
-                uuid: id.uuid(),
-                version: None,
-                tag: None,
-            }));
+            .extend(only_told.map(|id| execution(None, id, (None, None))));
     }
 
     fn add(&mut self, nth: usize, transaction: &Transaction, plan: &Plan, found: &Found) {
@@ -152,7 +140,6 @@ impl Batch {
                     let version = put.version(transaction.tag);
                     let mut row = execution_put(execution, version, &own, plan.queue_of(nth, execution.id));
                     row.at = put.expected.and_then(|_| found.execution(row.partition, execution.id));
-                    self.note_due(partition, row.due_at);
                     let rows = if put.expected.is_some() {
                         &mut self.replaced
                     } else {
@@ -210,7 +197,6 @@ impl Batch {
             seq,
             body: record::write(&put.record),
         };
-        self.note_due(transaction.partition, row.due_at);
         let rows = if put.expected.is_some() {
             &mut self.replaced_records
         } else {
@@ -254,7 +240,6 @@ impl Batch {
             }));
         for nudge in &transaction.nudges {
             let (zero_owner, zero_name) = nudge.only_at_zero.map(counter::name).unzip();
-            self.nudged.push(transaction.partition);
             self.nudges.push(NudgePut {
                 tx,
                 partition,
@@ -292,7 +277,6 @@ impl Batch {
             }));
         for end in &transaction.stream_ends {
             let reason = serde_json::to_value(end.reason).expect("a reason is a word");
-            self.streams.push((end.execution_id, end.attempt_index));
             self.ends.push(StreamEnded {
                 partition,
                 uuid: end.execution_id.uuid(),
@@ -302,34 +286,22 @@ impl Batch {
             });
         }
     }
+}
 
-    fn note_due(&mut self, partition: Partition, due_at: Option<i64>) {
-        if let Some(at) = due_at.map(crate::shared::moment) {
-            let first = self.due.entry(partition).or_insert(at);
-            *first = at.min(*first);
-        }
-    }
-
-    /// What is worth a look once this has landed.
-    pub(super) fn hints(&self, plan: &Plan, now: Timestamp) -> Vec<Hint> {
-        let mut hints = plan.hints();
-        hints.extend(self.due.iter().map(|(partition, at)| Hint::Due {
-            partition: *partition,
-            at: *at,
-        }));
-        hints.extend(self.nudged.iter().map(|partition| Hint::Due {
-            partition: *partition,
-            at: now,
-        }));
-        hints.extend(self.told.iter().map(|told| Hint::Feed {
-            partition: crate::shared::partition(told.partition),
-        }));
-        hints.extend(self.streams.iter().map(|(execution_id, attempt_index)| Hint::Stream {
-            execution_id: *execution_id,
-            attempt_index: *attempt_index,
-        }));
-        hints
-    }
+/// What is worth a look once a transaction has landed.
+pub(super) fn hints(transaction: &Transaction, now: Timestamp) -> impl Iterator<Item = Hint> {
+    let partition = transaction.partition;
+    let due = transaction.puts.iter().filter_map(|put| due_at(&put.record));
+    let due = due.chain(transaction.nudges.iter().map(|_| now)).min();
+    let told = transaction.history.first().map(|_| Hint::Feed { partition });
+    let ends = transaction.stream_ends.iter().map(|end| Hint::Stream {
+        execution_id: end.execution_id,
+        attempt_index: end.attempt_index,
+    });
+    due.map(|at| Hint::Due { partition, at })
+        .into_iter()
+        .chain(told)
+        .chain(ends)
 }
 
 /// Where the store finds what must be there, counted from 1.

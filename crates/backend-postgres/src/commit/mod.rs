@@ -6,6 +6,7 @@ mod waves;
 use ff_backend::Error;
 use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_core::partition::Family;
+use ff_core::time::Timestamp;
 
 use self::batch::Batch;
 use self::waves::waves;
@@ -13,7 +14,7 @@ use crate::call::call;
 use crate::error::corrupt;
 use crate::hints;
 use crate::rows::{Verdict, some};
-use crate::shared::{Shared, version};
+use crate::shared::{Shared, locked, version};
 
 type Answer = Result<Committed, CommitError>;
 
@@ -68,7 +69,7 @@ impl Shared {
                     }
                     open.retain(|(place, _)| answers[*place].is_none());
                 }
-                Ok(Outcome::Forgotten) => self.queue_numbers.forget(),
+                Ok(Outcome::Forgotten) => locked(&self.queue_numbers).clear(),
                 // What one of them brings may be at fault, and the others with it.
                 Err(Error::Corrupt(_)) if open.len() > 1 => one_by_one.append(&mut open),
                 Err(error) => {
@@ -143,17 +144,14 @@ impl Shared {
         });
         let landed = landed.collect();
         self.entered(&plan);
-        hints::tell(self, batch.hints(&plan, now));
+        let told = transactions.iter().flat_map(|landed| batch::hints(landed, now));
+        hints::tell(self, plan.hints().into_iter().chain(told).collect());
         Ok(Outcome::Landed(landed))
     }
 }
 
 /// Why a transaction did not land.
-fn refusal(
-    transaction: &Transaction,
-    verdict: &Verdict,
-    now: ff_core::time::Timestamp,
-) -> ff_backend::Result<CommitError> {
+fn refusal(transaction: &Transaction, verdict: &Verdict, now: Timestamp) -> ff_backend::Result<CommitError> {
     Ok(match verdict.why.as_str() {
         "generation" => CommitError::OtherGeneration,
         "too_late" => CommitError::TooLate { now },

@@ -55,31 +55,20 @@ impl Asked {
     }
 
     fn add(&mut self, call: &LedgerCall) {
+        /// The call as a row, among those of its kind.
+        macro_rules! row {
+            ($kind:literal in $rows:ident: $row:expr) => {{
+                let row = $row;
+                ($kind, added(&mut self.$rows, row))
+            }};
+        }
         let (what, nth) = match call {
-            LedgerCall::Take(take) => {
-                let take = self.take(take);
-                ("take", added(&mut self.takes, take))
-            }
-            LedgerCall::Draw(draw) => {
-                let draw = self.draw(draw);
-                ("draw", added(&mut self.draws, draw))
-            }
-            LedgerCall::Give(give) => {
-                let give = self.give(give);
-                ("give", added(&mut self.gives, give))
-            }
-            LedgerCall::Amend(amend) => {
-                let amend = self.amend(amend);
-                ("amend", added(&mut self.amends, amend))
-            }
-            LedgerCall::Read(read) => {
-                let read = self.read(read);
-                ("read", added(&mut self.reads, read))
-            }
-            LedgerCall::Holds(holds) => {
-                let holds = self.read_holds(holds);
-                ("holds", added(&mut self.holds, holds))
-            }
+            LedgerCall::Take(take) => row!("take" in takes: self.take(take)),
+            LedgerCall::Draw(draw) => row!("draw" in draws: self.draw(draw)),
+            LedgerCall::Give(give) => row!("give" in gives: self.give(give)),
+            LedgerCall::Amend(amend) => row!("amend" in amends: self.amend(amend)),
+            LedgerCall::Read(read) => row!("read" in reads: self.read(read)),
+            LedgerCall::Holds(holds) => row!("holds" in holds: self.read_holds(holds)),
         };
         self.turns.push(Turn { what, nth });
     }

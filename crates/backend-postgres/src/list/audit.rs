@@ -10,14 +10,14 @@ use ff_core::record::Record;
 
 use super::{Found, one_more};
 use crate::call::{asked_at, call};
-use crate::error::corrupt;
+use crate::queues::QueueName;
 use crate::rows::{EntryPut, answered};
 use crate::shared::{Shared, moment, number};
 
 answered! {
     /// A record with what is kept for it.
     Audited as "audited" {
-        key: String, body: String, claim: String, due_at: Option<i64>, queue_id: Option<i64>, score: Option<i64>,
+        key: String, body: String, claim: String, due_at: Option<i64>, queue: Option<QueueName>, score: Option<i64>,
     }
 }
 
@@ -35,42 +35,14 @@ impl Shared {
         let (shown, next) = cut.first(found, |row| row.key.clone());
         let mut rows = Vec::new();
         for audited in shown {
-            match self.audit_row(own, &audited).await {
+            let key = audited.key.clone();
+            match audit_row(own, audited) {
                 Ok(row) => rows.push(row),
-                Err(ff_backend::Error::Corrupt(error)) => {
-                    tracing::error!(%error, key = audited.key, "a record cannot be read and is left out of an audit");
-                }
-                Err(error) => return Err(error),
+                Err(error) => tracing::error!(%error, key, "a record cannot be read and is left out of an audit"),
             }
         }
         self.find_missing(own, &mut rows).await?;
         Ok((now, Rows::Audit(rows), next))
-    }
-
-    async fn audit_row(&self, own: Partition, audited: &Audited) -> ff_backend::Result<AuditRow> {
-        let key = key::record_key(own, &audited.key)?;
-        let record = record::read_with_claim(&key, &audited.body, &audited.claim)?;
-        Ok(AuditRow {
-            queue: self.queue_in(&record, audited).await?,
-            due_at: audited.due_at.map(moment),
-            missing: Vec::new(),
-            record,
-        })
-    }
-
-    /// The queue an execution is in. It may stand in one without budgets that many budget sets share.
-    async fn queue_in(&self, record: &Record, audited: &Audited) -> ff_backend::Result<Option<(QueueKey, Score)>> {
-        let (Record::Execution(execution), Some(queue_id), Some(place)) = (record, audited.queue_id, audited.score)
-        else {
-            return Ok(None);
-        };
-        let mut keys = self.queue_keys([queue_id].into()).await?;
-        let unknown = || corrupt(format!("queue {queue_id} is not known"));
-        let mut queue = keys.remove(&queue_id).ok_or_else(unknown)?;
-        if queue.signature.budgets.is_empty() {
-            queue.signature.budgets = queue_key(execution).signature.budgets;
-        }
-        Ok(Some((queue, score::score(place, execution.id)?)))
     }
 
     /// Notes the lists that records should stand in and do not.
@@ -102,4 +74,27 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+fn audit_row(own: Partition, audited: Audited) -> ff_backend::Result<AuditRow> {
+    let key = key::record_key(own, &audited.key)?;
+    let record = record::read_with_claim(&key, &audited.body, &audited.claim)?;
+    Ok(AuditRow {
+        queue: queue_in(&record, audited.queue.zip(audited.score))?,
+        due_at: audited.due_at.map(moment),
+        missing: Vec::new(),
+        record,
+    })
+}
+
+/// The queue an execution is in. It may stand in one without budgets that many budget sets share.
+fn queue_in(record: &Record, place: Option<(QueueName, i64)>) -> ff_backend::Result<Option<(QueueKey, Score)>> {
+    let (Record::Execution(execution), Some((name, place))) = (record, place) else {
+        return Ok(None);
+    };
+    let mut queue = name.key()?;
+    if queue.signature.budgets.is_empty() {
+        queue.signature.budgets = queue_key(execution).signature.budgets;
+    }
+    Ok(Some((queue, score::score(place, execution.id)?)))
 }

@@ -3,21 +3,18 @@
 //! The place of a line is the transaction that wrote it, its number there, and the generation: after a failover that lost it, another
 //! line may have the same two numbers.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use ff_backend::codec::{key, line};
 use ff_backend::query::{FEED_KEPT_FOR, FeedLine, FeedPosition, FeedStart, Rows};
 use ff_backend::{Error, Result};
-use ff_core::id::FlowId;
-use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
-use ff_core::record::{AboutLines, HistorySubject, RecordKey};
+use ff_core::record::{HistorySubject, RecordKey};
 use ff_core::time::Timestamp;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::Found;
+use super::{Found, about};
 use crate::call::{Answer, call};
 use crate::error::corrupt;
 use crate::rows::{answered, sent};
@@ -67,7 +64,7 @@ impl Shared {
             });
         }
         let found: Vec<LineRow> = answer.get("answer")?;
-        let lines: Vec<FeedLine> = found.iter().map(feed_line).collect::<Result<_>>()?;
+        let lines: Vec<FeedLine> = found.into_iter().map(feed_line).collect::<Result<_>>()?;
         Ok((now, Rows::Feed(lines), None))
     }
 
@@ -119,20 +116,14 @@ const fn half(bits: u64) -> i32 {
     (bits as u32).cast_signed()
 }
 
-fn feed_line(row: &LineRow) -> Result<FeedLine> {
+fn feed_line(row: LineRow) -> Result<FeedLine> {
     let partition = partition(row.partition);
     let subject = match key::record_key(partition, &row.key)? {
         RecordKey::Execution(id) => HistorySubject::Execution(id),
         RecordKey::Flow(id) => HistorySubject::Flow(id),
         _ => return Err(corrupt(format!("a line about {:?}", row.key))),
     };
-    let lane = row.lane.as_deref().map(LaneId::parse).transpose().map_err(corrupt)?;
-    let about = AboutLines {
-        subject,
-        namespace: Cow::Owned(Namespace::parse(&row.namespace).map_err(corrupt)?),
-        lane: lane.map(Cow::Owned),
-        flow_id: row.flow_id.map(FlowId::from_uuid),
-        kind: Cow::Borrowed(&row.kind),
-    };
-    Ok((partition, position(row), line::read(&row.line, &about)?))
+    let place = position(&row);
+    let about = about(subject, (Some(row.namespace), row.lane, Some(row.kind)), row.flow_id)?;
+    Ok((partition, place, line::read(&row.line, &about)?))
 }

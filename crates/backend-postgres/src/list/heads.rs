@@ -17,6 +17,9 @@ use crate::shared::{Shared, number, partition};
 /// The place of a list among all: its partition and its name.
 type Place = (Partition, String);
 
+/// The store's time and what it found.
+type Heads = Result<(Timestamp, Vec<Head>)>;
+
 answered! {
     /// The first entry of a list in one partition.
     EntryHead as "entry_head" { partition: i16, name: String, sort: String, length: i64 }
@@ -36,22 +39,16 @@ impl Shared {
         Ok((now, Rows::Heads(heads), next))
     }
 
-    async fn heads_of_queues(
-        &self,
-        partitions: &[i16],
-        after: Option<&Place>,
-        count: i64,
-    ) -> Result<(Timestamp, Vec<Head>)> {
+    async fn heads_of_queues(&self, partitions: &[i16], after: Option<&Place>, count: i64) -> Heads {
         let mut heads = Vec::new();
         let (now, found) = self.queue_heads(partitions, count).await?;
-        for (queue, found) in found {
+        for found in found {
             let partition = partition(found.partition);
             let id = key::execution_id(partition, &found.uuid.to_string())?;
-            let (index, first) = (Index::Queue(queue), Order::best(&score::score(found.score, id)?));
             heads.push(Head {
                 partition,
-                index,
-                first,
+                index: Index::Queue(found.name.key()?),
+                first: Order::best(&score::score(found.score, id)?),
                 length: found.length.cast_unsigned(),
             });
         }
@@ -60,12 +57,7 @@ impl Shared {
         Ok((now, heads))
     }
 
-    async fn heads_of_blocked(
-        &self,
-        partitions: &[i16],
-        after: Option<&Place>,
-        (count, cut): (i64, &Cut),
-    ) -> Result<(Timestamp, Vec<Head>)> {
+    async fn heads_of_blocked(&self, partitions: &[i16], after: Option<&Place>, (count, cut): (i64, &Cut)) -> Heads {
         let (after_partition, after_name) = after.map_or((-1, ""), |(last, name)| (number(*last), name.as_str()));
         let (now, answer) = self
             .ask(call!(reading blocked_heads(

@@ -1,17 +1,13 @@
 //! Histories, oldest line first: chunks of lines, then those that stand on the row of an execution.
 
-use std::borrow::Cow;
-
 use ff_backend::codec::cursor::Cut;
 use ff_backend::codec::{key, line};
 use ff_backend::query::Rows;
 use ff_core::limits::HISTORY_LINES_MAX;
-use ff_core::name::{LaneId, Namespace};
-use ff_core::record::{AboutLines, HistorySubject};
+use ff_core::record::HistorySubject;
 
-use super::Found;
-use crate::call::{Answer, call};
-use crate::error::corrupt;
+use super::{Found, about};
+use crate::call::call;
 use crate::rows::answered;
 use crate::shared::{Shared, number};
 
@@ -32,7 +28,8 @@ impl Shared {
             own_partition: &number(partition), own_key: &key::subject(subject), from_line: &start)))
             .await?;
         let chunks: Vec<Chunk> = answer.get("answer")?;
-        let about = about(subject, &answer)?;
+        let columns = (answer.get("namespace")?, answer.get("lane")?, answer.get("kind")?);
+        let about = about(subject, columns, None)?;
         let lines = || chunks.iter().flat_map(|chunk| (chunk.first..).zip(chunk.lines.lines()));
         let end = lines().last().map_or(0, |(number, _)| number + 1);
         let first_shown = start.max(end - i64::try_from(HISTORY_LINES_MAX).unwrap_or(i64::MAX));
@@ -41,21 +38,4 @@ impl Shared {
         let (rows, next) = cut.page(shown.map(|(number, text)| read(text).map(|line| (number, Some(line)))))?;
         Ok((now, Rows::History(rows), next))
     }
-}
-
-/// What the lines of an execution leave out. Those of a flow leave nothing out, so whatever this says of them is read nowhere.
-fn about(subject: HistorySubject, answer: &Answer) -> ff_backend::Result<AboutLines<'static>> {
-    let column = |name: &str| answer.get::<Option<String>>(name);
-    let namespace = column("namespace")?
-        .map(Namespace::parse)
-        .transpose()
-        .map_err(corrupt)?;
-    let lane = column("lane")?.map(LaneId::parse).transpose().map_err(corrupt)?;
-    Ok(AboutLines {
-        subject,
-        namespace: Cow::Owned(namespace.unwrap_or_else(Namespace::default_namespace)),
-        lane: lane.map(Cow::Owned),
-        flow_id: None,
-        kind: Cow::Owned(column("kind")?.unwrap_or_default()),
-    })
 }

@@ -9,14 +9,20 @@ mod lanes;
 mod marks;
 mod range;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use ff_backend::codec::cursor::Cut;
 use ff_backend::query::{Cursor, Listing, Page, Query, Rows};
 use ff_backend::{Error, Result};
+use ff_core::id::FlowId;
+use ff_core::name::{LaneId, Namespace};
 use ff_core::partition::{Family, Partition};
+use ff_core::record::{AboutLines, HistorySubject};
 use ff_core::time::Timestamp;
+use uuid::Uuid;
 
+use crate::error::corrupt;
 use crate::shared::{Shared, count, number};
 
 /// The store's time, the rows of a page, and where the next one starts.
@@ -50,6 +56,24 @@ fn flow_numbers(partitions: &[Partition]) -> Vec<i16> {
     let flow = partitions.iter().filter(|partition| partition.family == Family::Flow);
     let once: BTreeSet<i16> = flow.map(|partition| number(*partition)).collect();
     once.into_iter().collect()
+}
+
+/// What lines leave out, as it stands in the columns of their namespace, lane and kind. Those of a flow leave nothing out, so whatever
+/// this says of them is read nowhere.
+fn about(
+    subject: HistorySubject,
+    (namespace, lane, kind): (Option<String>, Option<String>, Option<String>),
+    flow_id: Option<Uuid>,
+) -> Result<AboutLines<'static>> {
+    let namespace = namespace.map(Namespace::parse).transpose().map_err(corrupt)?;
+    let lane = lane.map(LaneId::parse).transpose().map_err(corrupt)?;
+    Ok(AboutLines {
+        subject,
+        namespace: Cow::Owned(namespace.unwrap_or_else(Namespace::default_namespace)),
+        lane: lane.map(Cow::Owned),
+        flow_id: flow_id.map(FlowId::from_uuid),
+        kind: Cow::Owned(kind.unwrap_or_default()),
+    })
 }
 
 /// Rows to ask for: one more than a page has tells whether there is another one.

@@ -39,7 +39,8 @@ impl Harness for PostgresHarness {
     }
 }
 
-async fn make() -> PostgresHarness {
+/// A database that is migrated, and how it is opened.
+pub(crate) async fn migrated() -> (Database, Options) {
     let options = |url| Options {
         may_lose_writes: true,
         ..Options::new(url)
@@ -49,6 +50,11 @@ async fn make() -> PostgresHarness {
     })
     .await;
     let options = options(database.url());
+    (database, options)
+}
+
+async fn make() -> PostgresHarness {
+    let (database, options) = migrated().await;
     PostgresHarness {
         store: Arc::new(PostgresBackend::open(&options).await.unwrap()),
         _database: database,

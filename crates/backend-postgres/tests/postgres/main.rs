@@ -4,4 +4,5 @@
 
 mod conformance;
 mod deadlocks;
+mod floors;
 mod opening;

@@ -4,10 +4,10 @@
 //! `FF_TEST_RACES` says how many calls each process makes at least; a circle is shown with the statements that met in it.
 
 mod accounts;
-mod luck;
+pub(crate) mod luck;
 mod transactions;
-mod world;
-mod writer;
+pub(crate) mod world;
+pub(crate) mod writer;
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitStatus};

@@ -85,7 +85,7 @@ pub(super) fn fresh(partition: Partition, key: &RecordKey, now: Timestamp) -> Re
 }
 
 /// What the rules draft for a new execution of a lane.
-pub(super) fn submission(id: ExecutionId, lane: LaneId, now: Timestamp) -> Draft {
+pub(crate) fn submission(id: ExecutionId, lane: LaneId, now: Timestamp) -> Draft {
     let command = CreateExecution {
         lane_id: lane,
         ..CreateExecution::new(ExecutionKind::parse("job").unwrap(), Payload::binary("input"))

@@ -110,7 +110,7 @@ fn uuid(luck: &mut Luck) -> Uuid {
     Uuid::from_u64_pair(luck.number(), luck.number())
 }
 
-fn ask(luck: &mut Luck, lane: LaneId, count: usize) -> Reserve {
+pub(crate) fn ask(luck: &mut Luck, lane: LaneId, count: usize) -> Reserve {
     let mut claimant = || Claimant {
         worker: WorkerId::parse("worker").unwrap(),
         instance: WorkerInstanceId::parse("worker-1").unwrap(),
