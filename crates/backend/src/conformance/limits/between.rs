@@ -13,7 +13,8 @@ use ff_core::machine::quota::QuotaAdmission;
 use ff_core::machine::quota::judge::Quota;
 use ff_core::record::Limits;
 use ff_core::time::Duration;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join};
+use tokio::sync::oneshot;
 
 use super::super::build::{Random, Store};
 use super::budget::{BudgetCall, BudgetReply};
@@ -32,7 +33,8 @@ const ROUNDS: u64 = 80;
 /// A store whose next change of an account waits until others have done something.
 struct Interrupted {
     backend: Arc<dyn Backend>,
-    meanwhile: Mutex<Option<BoxFuture<'static, ()>>>,
+    /// Taken by the first change: says that it is reached, and waits until it may go on.
+    pause: Mutex<Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>>,
 }
 
 #[async_trait]
@@ -51,9 +53,11 @@ impl Layer for Interrupted {
 
 impl Interrupted {
     async fn let_others(&self) {
-        let meanwhile = self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(meanwhile) = meanwhile {
-            meanwhile.await;
+        let pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((reached, goes_on)) = pause {
+            // Either end may be gone, which says the same.
+            let _ = reached.send(());
+            let _ = goes_on.await;
         }
     }
 }
@@ -61,28 +65,38 @@ impl Interrupted {
 /// How a call is asked.
 type Ask<C, R> = for<'d> fn(&'d Process, C) -> BoxFuture<'d, R>;
 
-/// Asks `main`, and all of `others` between its reading and its change.
-async fn interleaved<C: Send + 'static, R: Send + 'static>(
-    store: &Store<'_>,
-    (main, others): (C, Vec<C>),
-    ask: Ask<C, R>,
-) -> (R, Vec<R>) {
-    let answered: Arc<Mutex<Vec<R>>> = Arc::default();
-    let (told, other) = (Arc::clone(&answered), Process::new(store.backend()));
-    let meanwhile = async move {
-        for call in others {
-            let reply = ask(&other, call).await;
-            told.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
-        }
-    };
+/// What is asked, and how long after its reading the others come between it and its change.
+struct Round<C> {
+    main: C,
+    others: Vec<C>,
+    later: Duration,
+}
+
+/// Asks `main`, and all of the others between its reading and its change.
+async fn interleaved<C, R>(store: &Store<'_>, round: Round<C>, ask: Ask<C, R>) -> (R, Vec<R>) {
+    let (reached, is_reached) = oneshot::channel();
+    let (go_on, goes_on) = oneshot::channel();
     let interrupted = Arc::new(Interrupted {
         backend: store.backend(),
-        meanwhile: Mutex::new(Some(Box::pin(meanwhile))),
+        pause: Mutex::new(Some((reached, goes_on))),
     });
-    let own = ask(&Process::new(interrupted.clone()), main).await;
-    interrupted.let_others().await;
-    let answered = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
-    (own, answered)
+    let process = Process::new(interrupted.clone());
+    let main = async {
+        let reply = ask(&process, round.main).await;
+        interrupted.let_others().await;
+        reply
+    };
+    let others = async {
+        is_reached.await.expect("it changes something, or is over");
+        store.advance(round.later).await;
+        let (other, mut answered) = (Process::new(store.backend()), Vec::new());
+        for call in round.others {
+            answered.push(ask(&other, call).await);
+        }
+        drop(go_on);
+        answered
+    };
+    join(main, others).await
 }
 
 /// The place of `main` among `others` that explains all answers, with what is left then.
@@ -110,17 +124,31 @@ pub(in crate::conformance) async fn reports_between_two_calls_come_before_or_aft
         let id = BudgetId::from_uuid(store.uuid());
         for round in 0..ROUNDS {
             let serial = budget_model::random_call(&model, id, &mut random);
-            let after = budget_round(store, &model, (id, serial.clone(), Vec::new())).await;
+            let alone = Round {
+                main: serial.clone(),
+                others: Vec::new(),
+                later: Duration::ZERO,
+            };
+            let after = budget_round(store, &model, id, alone).await;
             model = after.unwrap_or_else(|| panic!("seed {seed}, round {round}: {serial:?} is not explained"));
             if model.budgets.contains_key(&id) {
                 let main = two_calls_of_budget(id, &mut random);
                 let others: Vec<_> = (0..=random.below(2)).map(|_| report(id, &mut random)).collect();
-                let context = format!("seed {seed}, round {round}: {main:?} beside {others:?}");
-                let after = budget_round(store, &model, (id, main, others)).await;
+                let later = later(&mut random);
+                let context = format!("seed {seed}, round {round}: {main:?} beside {others:?}, {later} later");
+                let after = budget_round(store, &model, id, Round { main, others, later }).await;
                 model = after.unwrap_or_else(|| panic!("no order explains {context}"));
             }
             store.advance(Duration::from_millis(random.below(1_500))).await;
         }
+    }
+}
+
+/// Whoever is slow may find another day.
+fn later(random: &mut Random) -> Duration {
+    match random.below(3) {
+        0 => Duration::from_millis(random.below(3_000)),
+        _ => Duration::ZERO,
     }
 }
 
@@ -151,13 +179,9 @@ fn report(budget_id: BudgetId, random: &mut Random) -> BudgetCall {
 }
 
 /// What the rules leave if some order explains what was answered.
-async fn budget_round(
-    store: &Store<'_>,
-    before: &Model,
-    (id, main, others): (BudgetId, BudgetCall, Vec<BudgetCall>),
-) -> Option<Model> {
-    let calls = (main.clone(), others.clone());
-    let (own, answers) = interleaved(store, calls, |process, call| Box::pin(budget::ask(process, call))).await;
+async fn budget_round(store: &Store<'_>, before: &Model, id: BudgetId, round: Round<BudgetCall>) -> Option<Model> {
+    let (main, others) = (round.main.clone(), round.others.clone());
+    let (own, answers) = interleaved(store, round, |process, call| Box::pin(budget::ask(process, call))).await;
     let process = Process::new(store.backend());
     budget_model::give_order(&process, id).await;
     let end = budget::ask(&process, BudgetCall::Get(id)).await;
@@ -213,7 +237,12 @@ pub(in crate::conformance) async fn admissions_between_two_calls_come_before_or_
         for round in 0..ROUNDS {
             let serial = quota_model::random_call(model.as_ref(), id, &mut random);
             if !quota_model::drains(model.as_ref(), &serial) {
-                let after = quota_round(store, &model, (id, serial, Vec::new())).await;
+                let alone = Round {
+                    main: serial,
+                    others: Vec::new(),
+                    later: Duration::ZERO,
+                };
+                let after = quota_round(store, &model, id, alone).await;
                 model = after.expect("one call explains itself");
             }
             let is_there = model.as_ref().is_some_and(|quota| quota.policy.deleted_at.is_none());
@@ -222,8 +251,9 @@ pub(in crate::conformance) async fn admissions_between_two_calls_come_before_or_
                 let others: Vec<_> = (0..=random.below(2))
                     .map(|_| use_of(model.as_ref(), id, &mut random))
                     .collect();
-                let context = format!("seed {seed}, round {round}: {main:?} beside {others:?}");
-                let after = quota_round(store, &model, (id, main, others)).await;
+                let later = later(&mut random);
+                let context = format!("seed {seed}, round {round}: {main:?} beside {others:?}, {later} later");
+                let after = quota_round(store, &model, id, Round { main, others, later }).await;
                 model = after.unwrap_or_else(|| panic!("no order explains {context}"));
             }
             store.advance(Duration::from_millis(random.below(1_500))).await;
@@ -246,10 +276,11 @@ fn use_of(model: Option<&Quota>, id: QuotaPolicyId, random: &mut Random) -> Quot
 async fn quota_round(
     store: &Store<'_>,
     before: &Option<Quota>,
-    (id, main, others): (QuotaPolicyId, QuotaCall, Vec<QuotaCall>),
+    id: QuotaPolicyId,
+    round: Round<QuotaCall>,
 ) -> Option<Option<Quota>> {
-    let calls = (main.clone(), others.clone());
-    let (own, answers) = interleaved(store, calls, |process, call| Box::pin(quota::ask(process, call))).await;
+    let (main, others) = (round.main.clone(), round.others.clone());
+    let (own, answers) = interleaved(store, round, |process, call| Box::pin(quota::ask(process, call))).await;
     let process = Process::new(store.backend());
     let marks: Vec<QuotaCall> = others.iter().zip(&answers).filter_map(again).collect();
     for mark in &marks {
