@@ -65,11 +65,12 @@ impl Batch {
         claimants
     }
 
-    /// The reservation under `grant_id` became its claimant's; the index of the share it is for.
-    pub(super) fn take(&mut self, grant_id: GrantId) -> Option<usize> {
+    /// The reservation under `grant_id` became its claimant's; the index of the share it is for, and whose that is.
+    pub(super) fn take(&mut self, grant_id: GrantId) -> Option<(usize, &ClaimRequest)> {
         let index = self.claimants.remove(&grant_id)?;
-        self.shares.get_mut(index)?.taken += 1;
-        Some(index)
+        let share = self.shares.get_mut(index)?;
+        share.taken += 1;
+        Some((index, &share.claim.request))
     }
 
     pub(super) fn add_task(&mut self, index: usize, task: Task) {

@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
-use ff_core::fabric::Result;
+use ff_core::command::lease::Release;
+use ff_core::fabric::{On, Result};
 use ff_core::machine::claim::HandOut;
 use ff_core::name::{LaneId, Namespace};
+use ff_core::record::Execution;
 use ff_core::time::Timestamp;
 use futures::future::{join_all, try_join_all};
 
 use super::batch::Batch;
+use super::claim::drain_of;
 use super::claim_queue::{ClaimQueueKey, Next, Round, Served};
 use super::claim_queues::ClaimQueues;
 use super::cycle::{Cycle, End, Ended, Handed, Sought};
 use super::task;
+use super::waiting_claim::ClaimRequest;
 use crate::directory::lanes;
 use crate::engine::Engine;
+use crate::ops::work;
 use ff_core::caller::Caller;
 
 /// A loop that serves a queue. If it goes down before the queue tells it to end, the queue is told.
@@ -67,9 +72,13 @@ async fn run(engine: &Engine, key: Arc<ClaimQueueKey>) {
 }
 
 async fn serve_round(engine: &Engine, key: &ClaimQueueKey, round: Round) -> Served {
-    let mut batch = Batch::new(round.claims);
+    let is_drained = |request: &ClaimRequest| drain_of(engine, &key.namespace, &request.instance).is_some();
+    let (drained, claims): (Vec<_>, Vec<_>) = round.claims.into_iter().partition(|claim| is_drained(&claim.request));
+    // Each has been told to stop waiting, and may not have heard it yet.
+    drained.into_iter().for_each(|claim| claim.answer(Ok(Vec::new())));
+    let mut batch = Batch::new(claims);
     let ended = match begin_cycle(engine, key, round.number, round.without_admission).await {
-        Ok((cycle, now)) => fill_batch(engine, cycle, &mut batch, now).await,
+        Ok((cycle, now)) => fill_batch(engine, cycle, (&mut batch, is_drained), now).await,
         Err(fault) => Ended::by_fault(fault),
     };
     engine.shared.causes.wake_when_moved(&ended.left_aside, &round.wake_up);
@@ -99,19 +108,28 @@ async fn begin_cycle<'e>(
 }
 
 /// Reserves until every claim has enough or nothing comes, then adds the tasks to their shares.
-async fn fill_batch(engine: &Engine, mut cycle: Cycle<'_>, batch: &mut Batch, now: Timestamp) -> Ended {
+async fn fill_batch(
+    engine: &Engine,
+    mut cycle: Cycle<'_>,
+    (batch, is_drained): (&mut Batch, impl Fn(&ClaimRequest) -> bool),
+    now: Timestamp,
+) -> Ended {
     let mut taken: Vec<(usize, Handed)> = Vec::new();
+    let mut too_late: Vec<Handed> = Vec::new();
     while cycle.goes_on() {
         let claimants = batch.next_claimants(cycle.reserve_max(), engine, now);
         if claimants.is_empty() {
             break;
         }
         for handed in cycle.next(claimants).await {
-            if let Some(share) = batch.take(handed.grant_id) {
-                taken.push((share, handed));
+            match batch.take(handed.grant_id) {
+                Some((_, request)) if is_drained(request) => too_late.push(handed),
+                Some((share, _)) => taken.push((share, handed)),
+                None => {}
             }
         }
     }
+    join_all(too_late.into_iter().map(|handed| give_back(engine, handed.execution))).await;
     let mut ended = cycle.finish();
     let tasks = taken
         .into_iter()
@@ -128,6 +146,22 @@ async fn fill_batch(engine: &Engine, mut cycle: Cycle<'_>, batch: &mut Batch, no
         }
     }
     ended
+}
+
+/// Gives back what was leased for a worker that was drained meanwhile.
+async fn give_back(engine: &Engine, execution: Execution) {
+    let attempt = execution.attempt.as_ref().map(|attempt| attempt.id);
+    let fence = execution
+        .lease()
+        .zip(attempt)
+        .map(|(lease, attempt)| lease.fence(attempt));
+    let release = Release {
+        fence,
+        steps: Vec::new(),
+    };
+    if let Err(refusal) = work::release(engine, On::new(execution.id, release)).await {
+        tracing::debug!(%refusal, "a task for a drained worker comes back when its short first lease ends");
+    }
 }
 
 /// Those of the lanes that hand out, in the same order.

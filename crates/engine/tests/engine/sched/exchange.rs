@@ -6,6 +6,7 @@ use super::support::{START, Store, claim, command, counts, settle, want};
 use ff_core::command::claim::{Claim, Exchange, Exchanged, Finish, FinishedOutcome, Task};
 use ff_core::command::lease::{Complete, Completed, Fail, Failed, LetGo, Release, Renew};
 use ff_core::command::stream::AppendFrame;
+use ff_core::command::worker::{DrainWorker, RegisterWorker};
 use ff_core::error::Code;
 use ff_core::fabric::{Fabric, On};
 use ff_core::frame::FrameMode;
@@ -168,6 +169,42 @@ async fn new_tasks_come_with_the_results_of_the_old() {
     let exchanged = engine.exchange(command).await.unwrap();
     assert!(exchanged.results[0].is_ok());
     assert_eq!(exchanged.tasks[0].execution_id, id);
+}
+
+#[tokio::test]
+async fn whoever_is_drained_while_the_store_looks_for_work_is_given_none() {
+    let (store, engine) = world();
+    let id = store.submit(command()).await;
+    let incarnation = exchange().incarnation;
+    let register = RegisterWorker {
+        namespace: Namespace::default_namespace(),
+        worker: WorkerId::parse("worker").unwrap(),
+        instance: WorkerInstanceId::parse("worker-1").unwrap(),
+        incarnation,
+        lanes: want(1).lanes,
+        capabilities: want(1).capabilities,
+        ttl: None,
+        load: Default::default(),
+    };
+    engine.register_worker(register).await.unwrap();
+    let other = engine.clone();
+    let drain = DrainWorker {
+        namespace: Namespace::default_namespace(),
+        instance: WorkerInstanceId::parse("worker-1").unwrap(),
+        reason: "a new version".to_owned(),
+    };
+    let act = async move {
+        other.drain_worker(drain).await.unwrap();
+    };
+    store.before_next("reserve", Box::new(|_| Box::pin(act)));
+    let mut command = exchange();
+    command.want = Some(want(1));
+    command.wait = Duration::ZERO;
+    let exchanged = engine.exchange(command).await.unwrap();
+    assert_eq!(exchanged.tasks, []);
+    assert!(exchanged.drain.is_some());
+    let next = engine.claim(claim(2)).await.unwrap();
+    assert_eq!(next[0].execution_id, id, "it is there for others at once");
 }
 
 #[tokio::test]
