@@ -10,6 +10,14 @@ export async function open(page, address) {
   await settled(page);
 }
 
+/** Does something with each of a list, some at a time: most of what takes time is waiting. */
+export async function together(list, run, most = 3) {
+  const left = [...list];
+  await Promise.all(Array.from({ length: most }, async () => {
+    while (left.length > 0) await run(left.shift());
+  }));
+}
+
 /** What went wrong on a page until now: errors, serious findings of axe, what is too wide, and what moved by itself. */
 export async function wrongOn(page, what, { axe = true } = {}) {
   const all = page.troubles.splice(0);

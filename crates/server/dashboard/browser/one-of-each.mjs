@@ -7,7 +7,7 @@ const TAG_MOST = 250;
 
 /**
  * Makes it, with a key if the server wants one. `name(word)` and `text(words)` say how what people name and write looks there;
- * `lane(word)` the same for lanes. Where it `isQuiet` nothing happens once it is made, and its worker is gone after a minute. Answers the ids, the addresses of pages by a name, and the worker that runs what runs.
+ * `lane(word)` the same for lanes. Where it `isQuiet` nothing happens once it is made, and no worker is there. Answers the ids, the addresses of pages by a name, and the worker that runs what runs.
  */
 export async function oneOfEach(server, { key, name = (word) => word, text = (words) => words, lane = (word) => word, isQuiet = false } = {}) {
   const act = (method, path, body) => done(server, method, path, body, key);
@@ -68,5 +68,6 @@ export async function oneOfEach(server, { key, name = (word) => word, text = (wo
   Object.assign(places, { lanes: '/lanes', lane: `/lanes/${encodeURIComponent(other)}`, budgets: '/budgets', budget: `/budgets/${made.budget}` });
   Object.assign(places, { quotas: '/quotas', quota: `/quotas/${made.quota}`, workers: '/workers', worker: `/workers/${encodeURIComponent(instance)}` });
   Object.assign(places, { events: '/events?from=oldest', keys: '/keys' });
+  if (isQuiet) await web.leave();
   return { made, places, web, running };
 }

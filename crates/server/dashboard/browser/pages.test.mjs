@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { open, wrongOn } from './look.mjs';
+import { open, together, wrongOn } from './look.mjs';
 import { said } from './worker.mjs';
 import { DESKTOP, PHONE, close, serve, until, visit } from './world.mjs';
 
@@ -40,18 +40,18 @@ after(async () => {
 });
 
 for (const theme of ['light', 'dark']) {
-  for (const [name, size] of Object.entries(SIZES)) {
-    test(`every page is in order, ${theme} on ${name.toLowerCase()}`, async () => {
+  test(`every page is in order, ${theme} on desktop, phone and between`, async () => {
+    const wrong = [];
+    await together(Object.entries(SIZES), async ([name, size]) => {
       const page = await visit(null, { size, theme });
-      const wrong = [];
       for (const place of places) {
         await open(page, server.url + place);
-        wrong.push(...(await wrongOn(page, place)));
+        wrong.push(...(await wrongOn(page, `${place} on ${name.toLowerCase()}`)));
       }
-      assert.deepEqual(wrong, []);
       await page.leave();
     });
-  }
+    assert.deepEqual(wrong, []);
+  });
 }
 
 test('who is asked is told so on the first page, also when the question is fresh', async () => {
@@ -66,21 +66,19 @@ test('who is asked is told so on the first page, also when the question is fresh
 test('where there is nothing each page says what would be there and how to get it, in any theme and size', async () => {
   const fresh = await serve(['serve', '--store', 'memory:', '--listen', '127.0.0.1:0']);
   const [commands, wrong] = [new Set(), []];
-  for (const theme of ['light', 'dark']) {
-    for (const size of Object.values(SIZES)) {
-      const page = await visit(null, { size, theme });
-      for (const place of ['/', ...LISTS]) {
-        await open(page, fresh.url + place);
-        const says = await page.locator('main .empty p').allTextContents();
-        if (!/\w.*\.$/.test(says[0])) wrong.push(`${place} says nothing: ${says}`);
-        const codes = await page.locator('main .empty code').allTextContents();
-        if (codes.length === 0 && place !== '/events') wrong.push(`${place} does not say how to get it`);
-        for (const command of codes) commands.add(command);
-        wrong.push(...(await wrongOn(page, `${place}, empty`)));
-      }
-      await page.leave();
+  await together(['light', 'dark'].flatMap((theme) => Object.values(SIZES).map((size) => ({ theme, size }))), async (how) => {
+    const page = await visit(null, how);
+    for (const place of ['/', ...LISTS]) {
+      await open(page, fresh.url + place);
+      const says = await page.locator('main .empty p').allTextContents();
+      if (!/\w.*\.$/.test(says[0])) wrong.push(`${place} says nothing: ${says}`);
+      const codes = await page.locator('main .empty code').allTextContents();
+      if (codes.length === 0 && place !== '/events') wrong.push(`${place} does not say how to get it`);
+      for (const command of codes) commands.add(command);
+      wrong.push(...(await wrongOn(page, `${place}, empty`)));
     }
-  }
+    await page.leave();
+  });
   assert.deepEqual([...new Set(wrong)], []);
   // What they say is right: after each of it there is something.
   const here = [...commands].filter((command) => !ELSEWHERE.test(command));

@@ -117,6 +117,23 @@ function isElsewhere(url) {
   return !['data:', 'blob:', 'about:'].includes(protocol) && hostname !== '127.0.0.1';
 }
 
+/* c8 ignore start: this runs in the page. */
+
+/** Remembers what moves without anybody having done something: how far, and from where to where. */
+function notice() {
+  const shifts = [];
+  document.addEventListener('securitypolicyviolation', (report) => console.error(`policy: ${report.violatedDirective} ${report.blockedURI}`));
+  const at = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(' ');
+  const named = ({ node, previousRect: from, currentRect: to }) => `${at(from)} → ${at(to)} ${node?.outerHTML?.slice(0, 160) ?? node?.parentElement?.outerHTML.slice(0, 160) ?? node?.nodeName}`;
+  const take = (entries) => shifts.push(...entries.filter(({ hadRecentInput }) => !hadRecentInput).map(({ value, sources }) => ({ value, of: sources.map(named) })));
+  const observer = new PerformanceObserver((list) => take(list.getEntries()));
+  observer.observe({ type: 'layout-shift', buffered: true });
+  // What is known and was not told yet counts, too.
+  Object.defineProperty(globalThis, 'shifts', { get: () => (take(observer.takeRecords()), shifts) });
+}
+
+/* c8 ignore stop */
+
 /** A page of a visitor of its own. `page.troubles` collects what must not happen: errors, reports of the browser, bad answers. */
 export async function visit(url, { size = DESKTOP, theme = 'light', cookies = [], allows = () => false, ...more } = {}) {
   const context = await (await launch()).newContext({ viewport: size, colorScheme: theme, hasTouch: size === PHONE, ...more });
@@ -132,17 +149,7 @@ export async function visit(url, { size = DESKTOP, theme = 'light', cookies = []
   page.on('dialog', (box) => box.dismiss().then(() => trouble(`dialog: ${box.message()}`)));
   page.on('request', (request) => isElsewhere(request.url()) && trouble(`elsewhere: ${request.url()}`));
   context.on('page', (other) => trouble(`window: ${other.url()}`));
-  // Below a tenth is what people do not take for a jump, by the measure of Core Web Vitals. Nothing at all is the aim: the full
-  // run holds every page to it.
-  await page.addInitScript((noticed) => {
-    globalThis.shifts = [];
-    document.addEventListener('securitypolicyviolation', (report) => console.error(`policy: ${report.violatedDirective} ${report.blockedURI}`));
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
-        if (!entry.hadRecentInput && entry.value >= noticed) globalThis.shifts.push({ value: entry.value, of: entry.sources.map((source) => source.node?.outerHTML?.slice(0, 160) ?? source.node?.nodeName) });
-      }
-    }).observe({ type: 'layout-shift', buffered: true });
-  }, FULL ? 0 : 0.1);
+  await page.addInitScript(notice);
   page.troubles = troubles;
   page.leave = () => context.close();
   if (url) {

@@ -6,6 +6,7 @@ const SECOND_MS = 1_200;
 
 const bound = [];
 let first = null;
+let over = null;
 
 /** `{'j': ['Next row', run], 'g o': […]}` until `until` is aborted. */
 export function keys(map, until) {
@@ -22,9 +23,9 @@ export function listed() {
 
 const named = { ArrowDown: 'Down', ArrowUp: 'Up', ArrowLeft: 'Left', ArrowRight: 'Right', Escape: 'Esc' };
 
-/** Whether keys belong to a field, or to a sheet or menu that lies over the page. */
+/** Whether keys belong to a field, or to a sheet or menu that lies over the page: one that was closed is in it for a moment longer. */
 function isWriting(target) {
-  return target.matches?.('input:not([type=checkbox]), textarea, select, [contenteditable]') || document.querySelector('dialog[open], .popup');
+  return target.matches?.('input:not([type=checkbox]), textarea, select, [contenteditable]') || document.querySelector('dialog[open], .popup:popover-open');
 }
 
 document.addEventListener('keydown', (event) => {
@@ -42,6 +43,8 @@ document.addEventListener('keydown', (event) => {
   }
   if (key === 'g') {
     first = key;
-    setTimeout(() => (first = null), SECOND_MS);
+    // One from before would end this one too early.
+    clearTimeout(over);
+    over = setTimeout(() => (first = null), SECOND_MS);
   }
 });

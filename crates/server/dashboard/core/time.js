@@ -99,11 +99,15 @@ function moment(ms, says) {
 /** The time of day of a moment. */
 export const at = (ms) => moment(ms, () => clock(ms));
 
+const bare = (long) => long;
+/** Behind what grows nothing stands: what is said after a time is said with it, and moves for nothing. */
+export const asAgo = (long) => `${long} ago`;
+
 /** How long ago it was, counting. */
-export const age = (ms) => moment(ms, () => (ms == null ? '–' : wholly(now() - ms)));
+export const age = (ms, words = bare) => moment(ms, () => (ms == null ? '–' : words(wholly(now() - ms))));
 
 /** How long until it is, counting down to nothing. */
-export const left = (ms) => moment(ms, () => (ms == null ? '–' : wholly(ms - now())));
+export const left = (ms, words = bare) => moment(ms, () => (ms == null ? '–' : words(wholly(ms - now()))));
 
 /** How long something took, or has taken so far while there is no end. */
-export const since = (from, to) => moment(from, () => (from == null ? '–' : to == null ? wholly(now() - from) : duration(to - from)));
+export const since = (from, to, words = bare) => moment(from, () => (from == null ? '–' : words(to == null ? wholly(now() - from) : duration(to - from))));

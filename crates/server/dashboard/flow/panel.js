@@ -49,6 +49,7 @@ export function panel(ctx, flow) {
   const views = new Map();
   let shown = null;
   let timer = null;
+  ctx.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
 
   const idOf = (model, i) => model.ids?.[i] ?? views.get(i)?.view?.execution_id;
 

@@ -7,7 +7,7 @@ import { may } from '../core/role.js';
 import { go, setQuery, to } from '../core/router.js';
 import { v1 } from '../core/root.js';
 import { decisionPane, titleOf } from '../run/decision.js';
-import { entries, hrefOf, inboxHref, keyAt, keyOf, readAt, showRows } from '../run/inbox.js';
+import { entries, hrefOf, inboxHref, keyAt, keyOf, readAt, rowPlaces, showRows } from '../run/inbox.js';
 import { refused } from '../ui/act.js';
 import { newest } from '../ui/again.js';
 import { chosen } from '../ui/chosen.js';
@@ -40,6 +40,7 @@ export async function page(ctx) {
   // What the address names and the list does not show.
   let apart = null;
   const told = new Map();
+  const stand = rowPlaces();
   const badge = h('span.badge.h-violet');
   const list = h('nav', { 'aria-label': 'What waits for a person' });
   const foot = h('div');
@@ -129,6 +130,8 @@ export async function page(ctx) {
   }
 
   function draw() {
+    const at = stand.of([...items.map(keyOf), ...told.keys()]);
+    items.sort((a, b) => at.indexOf(keyOf(a)) - at.indexOf(keyOf(b)));
     const waiting = open();
     const key = named();
     if (key !== undefined) kept = key;
@@ -136,7 +139,8 @@ export async function page(ctx) {
     const others = apart?.item && apart.key === key ? [...waiting, apart.item] : waiting;
     const current = over ? null : (chosen(others, keyOf, key, kept) ?? null);
     if (current) kept = keyOf(current);
-    showRows(list, waiting, [...told.values()], current);
+    const byKey = new Map([...waiting.map((item) => [keyOf(item), item]), ...told]);
+    showRows(list, at.map((key, i) => byKey.get(key) ?? { gap: i }), current);
     split.dataset.show = isList() ? 'list' : 'pane';
     text(badge, `${count(waiting.length)}${next ? '+' : ''}`);
     badge.hidden = waiting.length === 0;
@@ -198,6 +202,8 @@ export async function page(ctx) {
     }, Math.max(0, last + ONCE_A_MS - Date.now()));
   }
 
+  ctx.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+
   const move = (by) => () => {
     const at = open().findIndex((item) => keyOf(item) === kept);
     const onto = open()[Math.max(0, Math.min(open().length - 1, at + by))];
@@ -210,11 +216,13 @@ export async function page(ctx) {
   let filtered = lane();
   const filter = () => {
     if (filtered !== lane()) [filtered, items, pages, kept] = [lane(), [], 1, undefined];
+    stand.clear();
     soon();
   };
   ctx.onQuery(filter);
   ctx.onParams((now) => {
     params = now;
+    stand.close();
     if (filtered !== lane()) filter();
     draw();
   });

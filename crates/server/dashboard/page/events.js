@@ -11,6 +11,8 @@ import { mark } from '../ui/state-mark.js';
 
 const KEPT = 2_000;
 const HELD = 2_000;
+/** No row is lower than this. */
+const ROW = 28;
 
 // Events that say which state something is in now; the others have no symbol.
 const STATES = {
@@ -81,7 +83,7 @@ const actor = (who) => (typeof who === 'string' ? who : Object.values(who)[0]);
 function row(line) {
   const { execution, flow } = line.subject;
   const [path, id] = execution ? ['/executions', execution] : ['/flows', flow];
-  return h(
+  const el = h(
     'tr',
     h('td.num.ink2', { 'data-phone': 'top' }, at(line.at)),
     h(
@@ -107,6 +109,8 @@ function row(line) {
     h('td.ink2', { 'data-phone': 'end' }, line.lane_id ?? 'flow'),
     h('td.ink2', { 'data-phone': 'none' }, actor(line.actor)),
   );
+  el.line = line;
+  return el;
 }
 
 export function page(ctx) {
@@ -135,50 +139,70 @@ export function page(ctx) {
     ),
     body,
   );
-  const rest = h('div');
-  const button = h('button.btn', { type: 'button', 'aria-pressed': 'false', onclick: () => pause(!paused) });
+  let rest = h('div');
+  const button = h('button.btn.pause', { type: 'button', 'aria-pressed': 'false', onclick: () => pause(!paused && held.length === 0) });
   ctx.root.append(head({ title: 'Events', acts: [button] }), bar.el, h('div.table', table), rest);
 
   let paused = false;
   let held = [];
   let skipped = 0;
 
+  /** Whether somebody reads what stands there: then nothing moves, and what is new waits behind the button. */
+  const isRead = () => body.childElementCount > 0 && (scrollY > 0 || table.matches(':hover, :focus-within'));
+
   const tell = () => {
-    fill(button, paused ? `${count(held.length)}${held.length === HELD ? '+' : ''} new · go on` : 'Pause', h('kbd.desk-only', 'P'));
-    button.setAttribute('aria-pressed', String(paused));
+    const waits = paused || held.length > 0;
+    fill(button, waits ? `${count(held.length)}${held.length === HELD ? '+' : ''} new · go on` : 'Pause', h('kbd.desk-only', 'P'));
+    button.setAttribute('aria-pressed', String(waits));
     const nothing = body.childElementCount === 0;
     table.hidden = nothing;
-    fill(
-      rest,
+    // Another one below the rows, which it would be moved by.
+    const below = h(
+      'div',
       nothing && empty({ says: 'Nothing has happened since this page was opened. What happens is listed here at once.' }),
       skipped > 0 && h('p.pager.ink2', `${count(skipped)} more happened too fast to be listed.`),
     );
+    rest.replaceWith(below);
+    rest = below;
   };
+  /** Rows in view are made anew where they come to stand. */
   const show = (lines) => {
-    body.prepend(...lines.slice(-KEPT).reverse().map(row));
+    const seen = [...body.rows].slice(0, Math.ceil(innerHeight / ROW));
+    for (const el of seen) el.remove();
+    body.prepend(...[...lines.slice(-KEPT).reverse(), ...seen.map(({ line }) => line)].map(row));
     while (body.childElementCount > KEPT) body.lastChild.remove();
   };
-  const pause = (on) => {
-    paused = on;
-    if (!on) show(held);
+  const release = () => {
+    if (held.length > 0) show(held);
     held = [];
     tell();
   };
+  const pause = (on) => {
+    paused = on;
+    if (on) tell();
+    else {
+      scrollTo(0, 0);
+      release();
+    }
+  };
+  const settle = () => paused || held.length === 0 || isRead() || release();
+  for (const left of ['pointerleave', 'focusout']) table.addEventListener(left, () => requestAnimationFrame(settle));
+  addEventListener('scroll', settle, { passive: true, signal: ctx.signal });
   const listen = (from = ctx.query.get('from') ?? undefined) => {
     const filter = Object.fromEntries(FIELDS.map(({ param }) => [param, ctx.query.getAll(param)]));
     ctx.live(
       { ...filter, from },
       (batch) => {
         skipped += batch.skipped;
-        if (paused) held = [...held, ...batch.lines].slice(-HELD);
-        else show(batch.lines);
+        held = [...held, ...batch.lines].slice(-HELD);
+        settle();
         tell();
       },
       // What is not kept any more cannot be asked for.
       () => from && listen('oldest'),
     );
   };
-  ctx.keys({ p: ['Pause, go on', () => pause(!paused)] });
+  ctx.keys({ p: ['Pause, go on', () => button.click()] });
   ctx.onQuery(() => {
     bar.show();
     fill(body);

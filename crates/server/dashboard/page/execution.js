@@ -38,7 +38,7 @@ export async function page(ctx) {
   const top = h('div');
   const paid = h('b');
   const phone = h('div.phone-only.run-phone');
-  const why = banner();
+  const why = banner(ctx.signal);
   const facts = h('div.facts');
   const side = h('div.run-pane', { tabindex: 0 });
   const stepPane = h('div.run-step', { tabindex: 0 });
@@ -126,7 +126,7 @@ export async function page(ctx) {
     const beside = [h('span.desk-only', chip()), own, h('span.desk-only', copyButton(id, 'Copy the id'))];
     const had = top.contains(document.activeElement);
     fill(top, head({ crumbs: [{ label: 'Executions', href: to('/executions') }], title: view.execution_kind, beside, acts: acts.nodes }));
-    fill(phone, chip(), h('span.mono.ink2', tail(id)), h('span.grow'), paid, since(view.created_at, view.completed_at));
+    fill(phone, chip(), h('span.mono.ink2', tail(id)), h('span.grow'), paid, h('span.long', since(view.created_at, view.completed_at)));
     if (had) top.querySelector('h1').focus();
     ctx.title(`${view.execution_kind} ${tail(id)}`, view.public_state);
   }

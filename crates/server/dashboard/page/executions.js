@@ -37,9 +37,10 @@ function ways() {
 export async function page(ctx) {
   ctx.title('Executions');
   const viewsAt = h('span.views');
-  const fresh = h('button.btn.small.h-blue.hue', { type: 'button', hidden: true });
+  const fresh = h('button.btn.small.h-blue.hue.fresh', { type: 'button', hidden: true });
   const bar = filterBar({ ctx, fields: FIELDS, tags: true });
   const states = h('nav.strip', { 'aria-label': 'States' });
+  const showStates = strip(ctx, states);
   const pager = h('div.pager');
   const table = dataTable({
     ctx,
@@ -82,7 +83,7 @@ export async function page(ctx) {
   async function recount() {
     if (!isExact(ctx)) return;
     depth = await depths(ctx, COUNT_MS).catch(() => depth);
-    fill(states, strip(ctx, depth));
+    showStates(depth);
   }
 
   let soon = null;
@@ -112,7 +113,7 @@ export async function page(ctx) {
     const mine = (asking += 1);
     news = new Set();
     tellNew();
-    fill(states, strip(ctx, depth));
+    showStates(depth);
     if (shown.length > 0) table.dim(true);
     const waits = setTimeout(() => shown.length === 0 && table.loading(12), SKELETON_MS);
     try {
@@ -122,6 +123,9 @@ export async function page(ctx) {
       shown = reply.items;
       next = reply.next;
       table.rows(shown);
+      // What happened meanwhile may be among them.
+      for (const item of shown) news.delete(key(item));
+      tellNew();
       foot(reply);
     } catch (problem) {
       if (problem.name === 'AbortError' || mine !== asking) return;

@@ -142,6 +142,7 @@ export async function page(ctx) {
   let cost = READ_MS / PATIENCE;
   const unsure = new Set();
   const wanted = new Set();
+  ctx.signal.addEventListener('abort', () => clearTimeout(reading), { once: true });
   function later(run) {
     wanted.add(run);
     reading ??= setTimeout(() => {

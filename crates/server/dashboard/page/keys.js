@@ -4,7 +4,7 @@ import { h } from '../core/dom.js';
 import { act, get, p } from '../core/api.js';
 import { duration } from '../core/format.js';
 import { me } from '../core/role.js';
-import { age, at, now } from '../core/time.js';
+import { age, asAgo, at, now } from '../core/time.js';
 import { actButton, confirm } from '../ui/act.js';
 import { copyButton, empty, part } from '../ui/empty.js';
 import { dataTable } from '../ui/data-table.js';
@@ -141,7 +141,7 @@ export async function page(ctx) {
         num: true,
         width: '120px',
         phone: 'top',
-        cell: (view) => (view.last_used_at ? h('span.ink2', age(view.last_used_at), ' ago') : h('span.ink3', 'not seen')),
+        cell: (view) => (view.last_used_at ? h('span.ink2', age(view.last_used_at, asAgo)) : h('span.ink3', 'not seen')),
       },
       {
         id: 'ends',

@@ -12,8 +12,10 @@ import { causes } from '../ui/causes.js';
 import { open } from '../ui/depth-bar.js';
 import { dataTable } from '../ui/data-table.js';
 import { empty, part, problemCard } from '../ui/empty.js';
+import { happenings, rolled } from '../ui/happened.js';
 import { head } from '../ui/head.js';
 import { laneColumns } from '../ui/lane-rows.js';
+import { inPlace, places } from '../ui/places.js';
 import { mark } from '../ui/state-mark.js';
 import { ranges } from '../ui/tabs.js';
 import { ended, tiles } from '../ui/tiles.js';
@@ -31,7 +33,7 @@ const failure = (view) =>
     mark('failed', 'Failed'),
     h(
       'span.grow',
-      h('span.row', h('b.grow.cut', view.execution_kind), h('span.ink3', age(view.completed_at))),
+      h('span.row', h('b.grow.cut', view.execution_kind), h('span.ink3.long.num', age(view.completed_at))),
       h(
         'span.cut.ink2.meta',
         { title: view.failure?.reason },
@@ -46,13 +48,16 @@ export async function page(ctx) {
   const needs = h('section.card.list', { 'aria-label': 'What needs somebody' });
   const figures = h('div.tiles');
   const held = h('div.list');
-  const heldSum = h('span.ink2');
+  const heldSum = h('span.ink2.grow.num');
   const failures = h('div.list');
   const more = h('div');
   const chartAt = h('div.card-body.chart-at');
   let curves = new Map();
   let said = null;
   let series = null;
+  // As they were read last: of everything and its lanes, and of budgets.
+  let [curve, spent] = [null, null];
+  let isOld = false;
   let charged = null;
   let budgets = null;
   let drawn = null;
@@ -68,7 +73,10 @@ export async function page(ctx) {
     empty: () => empty({ says: 'No lanes yet. A lane is there as soon as something is submitted to it.', command: `curl -d '{"name":"Ana"}' ${v1('/submit/demo.greet')}` }),
   });
   const legend = h('span.row.meta.desk-only', h('i.key-box.h-blue'), 'all', h('i.key-box.h-red'), 'failed');
-  ctx.root.append(head({ title: 'Overview', acts: [choice] }));
+  const order = inPlace((lane) => lane.lane_id);
+  const own = (el) => ({ el, rows: () => el.children });
+  const room = places(ctx, [own(needs), own(held), { el: lanes.el, rows: () => lanes.el.querySelectorAll('tr[data-key]') }]);
+  ctx.root.append(head({ title: 'Overview', beside: [room.button], acts: [choice] }));
   // Comes with the first numbers, so that nothing moves.
   const content = h(
     'div.page.stack',
@@ -100,12 +108,13 @@ export async function page(ctx) {
     const sum = said.causes.reduce((all, { n }) => all + n, 0);
     const rest = { ...said.states, active: 0 };
     heldSum.textContent = sum > 0 ? `${count(sum)} of ${count(Math.max(sum, open(rest)))}` : '';
-    lanes.rows(said.lanes.map((lane) => ({ ...lane })));
+    lanes.rows(order(said.lanes.map((lane) => ({ ...lane }))));
     const others = said.more_lanes;
     fill(
       more,
       others && h('p.item.ink2', `${count(others.lanes)} more lanes: ${count(open(others.depth))} open, ${rate(others.throughput)}`),
     );
+    room.settle();
   }
 
   async function chart() {
@@ -137,17 +146,25 @@ export async function page(ctx) {
     return get('/series', { namespace: ctx.ns, of: ['all', ...names], from: now() - minutes * MINUTE_MS, step_ms: step }, ctx);
   }
 
-  const load = newest(ask, async (reply) => {
+  async function take() {
+    charged = spent && rolled(spent, now()).series;
+    if (!curve) return draw();
+    const reply = rolled(curve, now());
     series = reply.series.map((one) => ({ ...one, from: reply.from, step: reply.step_ms }));
     curves = new Map(series.filter(({ of }) => of.startsWith('lane:')).map((one) => [one.of.slice(5), ended(one).slice(0, -1)]));
     draw();
     await chart();
+  }
+
+  const load = newest(ask, (reply) => {
+    curve = reply;
+    return take();
   });
 
   async function readSpent() {
     budgets ??= (await get('/budgets', { namespace: ctx.ns, limit: BUDGETS }, ctx)).items.map((budget) => `budget:${budget.budget_id}`);
-    if (budgets.length > 0) charged = (await get('/series', { namespace: ctx.ns, of: budgets }, ctx)).series;
-    draw();
+    if (budgets.length > 0) spent = await get('/series', { namespace: ctx.ns, of: budgets }, ctx);
+    await take();
   }
 
   const readFailures = () =>
@@ -158,15 +175,20 @@ export async function page(ctx) {
     );
   const readSeries = () => load().catch((problem) => problem.name === 'AbortError' || fill(chartAt, problemCard(problem, readSeries)));
 
+  const happened = happenings();
   let [minute, failed] = [null, null];
   ctx.onQuery(readSeries);
   await ctx.overview((next) => {
     said = next;
     draw();
     const isFirst = failed === null;
+    isOld = happened(next) || isOld;
     if (isFirst || next.minute?.at !== minute) {
-      readSeries();
-      readSpent().catch(quiet);
+      if (isOld) {
+        isOld = false;
+        readSeries();
+        readSpent().catch(quiet);
+      } else take().catch(quiet);
     }
     if ((next.states.failed ?? 0) !== failed) readFailures();
     [minute, failed] = [next.minute?.at, next.states.failed ?? 0];

@@ -4,13 +4,14 @@ import { act, get, p } from '../core/api.js';
 import { fill, h } from '../core/dom.js';
 import { count, tail } from '../core/format.js';
 import { to } from '../core/router.js';
-import { age, at, now } from '../core/time.js';
+import { age, asAgo, at, now } from '../core/time.js';
 import { actButton } from '../ui/act.js';
 import { after, again, newest, quiet } from '../ui/again.js';
 import { dataTable } from '../ui/data-table.js';
 import { empty } from '../ui/empty.js';
 import { filterBar, names as known } from '../ui/filter-bar.js';
 import { head } from '../ui/head.js';
+import { inPlace } from '../ui/places.js';
 import { stateText, stateWord } from '../ui/state-mark.js';
 
 const PAGE = 1000;
@@ -51,13 +52,14 @@ async function all(ctx) {
     ctx, columns, label: 'Workers', key: ({ worker_instance_id: id }) => id, href: ({ worker_instance_id: id }) => to(p`/workers/${id}`),
     empty: () => (lanes().length > 0 ? empty({ says: `No live worker serves ${lanes().join(' or ')}.`, filter: { label: 'Any lane', href: to('/workers') } }) : empty({ says: 'No worker is there: work waits until one is. A worker registers as it starts.', command: 'cargo run --example worker' })),
   });
+  const order = inPlace(({ worker_instance_id: id }) => id);
   const sum = h('span.meta');
   const bar = filterBar({ ctx, fields: [{ param: 'lane', label: 'lane', options: known('lane') }], forget: [] });
   fill(ctx.root, head({ title: 'Workers', beside: [sum] }), bar.el, table.el);
   table.loading(4);
   const read = newest(() => get('/workers', { namespace: ctx.ns, limit: PAGE }, ctx), ({ items: all, next }) => {
     const items = lanes().length > 0 ? all.filter((worker) => worker.lanes.some((name) => lanes().includes(name))) : all;
-    table.rows(items.sort(byName));
+    table.rows(order(items.sort(byName)));
     const running = items.reduce((total, worker) => total + (worker.running ?? 0), 0);
     const slots = items.reduce((total, worker) => total + (worker.slots ?? 0), 0);
     sum.textContent = items.length ? `${count(items.length)}${next ? '+' : ''} live${slots ? ` · ${count(running)} of ${count(slots)} slots run` : ''}` : '';
@@ -103,7 +105,7 @@ async function one(ctx, id) {
     drawn = is;
     const rows = worker ? [
       ['Worker', worker.worker_id], ['Runs', load(worker)], ['Lanes', laneLinks(worker.lanes)], ['Offers', worker.capabilities.length ? names(worker.capabilities) : 'nothing in particular'],
-      ['Version', worker.version ?? 'not said'], ['Registered', at(worker.registered_at)], ['Last seen', [age(worker.seen_at), ' ago']],
+      ['Version', worker.version ?? 'not said'], ['Registered', at(worker.registered_at)], ['Last seen', age(worker.seen_at, asAgo)],
       ...(worker.drain ? [['Drained', [at(worker.drain.since), ': ', worker.drain.reason]]] : []),
     ] : [['', 'No live worker has this name. What it ran and left is below.']];
     fill(facts, rows.map(([name, value]) => h('div', h('dt', name), h('dd', value))));

@@ -11,8 +11,8 @@ function doingOf(rows) {
   return row && [{ step: row.key, started_at: row.bars.at(-1).from }];
 }
 
-/** `show(run, data)` says it anew if it has become another one; `open()` shows the conditions, or hides them. */
-export function banner() {
+/** `show(run, data)` says it anew if it has become another one, in the place that the first one took; `open()` shows the conditions, or hides them. */
+export function banner(signal) {
   const el = h('section.banner.run-banner', { 'aria-label': 'Why' });
   const why = h('div', { hidden: true });
   const button = h('button.btn.why', { type: 'button', 'aria-expanded': 'false', onclick: () => open() }, 'Why?', h('kbd.desk-only', 'E'));
@@ -40,7 +40,14 @@ export function banner() {
     state = view.public_state;
     const words = h('p', h('b', lead), then && ` ${then}`, strong && [' ', h('b', strong)]);
     fill(el, sign, h('div.grow', words, more.length > 0 && h('p.meta', more.join(' · '))), explain && button);
+    if (!el.style.height) keep();
   }
+
+  function keep() {
+    el.style.height = '';
+    if (el.offsetHeight > 0) el.style.height = `${el.offsetHeight}px`;
+  }
+  addEventListener('resize', keep, { signal });
 
   return { nodes: [el, why], show, open };
 }

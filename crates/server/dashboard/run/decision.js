@@ -5,7 +5,7 @@ import { fill, h, text } from '../core/dom.js';
 import { bytes, costOf, duration, tail } from '../core/format.js';
 import { may, me } from '../core/role.js';
 import { to } from '../core/router.js';
-import { age, ago, at } from '../core/time.js';
+import { age, ago, asAgo, at } from '../core/time.js';
 import { actButton, refused } from '../ui/act.js';
 import { flatFields, jsonTree, member, readJson, writeJson } from '../ui/json-tree.js';
 import { problemCard } from '../ui/empty.js';
@@ -109,7 +109,7 @@ export function decisionPane({ item, signal, done, stale }) {
   const button = (op, more) => item.point && actButton({ op, run: sent(op), ...more });
   const yes = button('approve', { label: 'Approve', busy: 'Approving…', hue: 'teal', key: 'A' });
   const no = button('reject', { label: 'Reject', busy: 'Rejecting…', hue: 'red', key: 'R' });
-  const escalated = item.escalated && h('span.tag.h-red', 'escalated', item.timeout_at !== undefined && [' ', age(item.timeout_at), ' ago']);
+  const escalated = item.escalated && h('span.tag.h-red', 'escalated', item.timeout_at !== undefined && [' ', age(item.timeout_at, asAgo)]);
   const form = [
     h('div.field', h('label', { for: 'note' }, 'Note for the record ', h('span.ink3', '(a reason is needed to reject)')), note),
     h('div.ask-acts', yes, no, h('span.grow'), h('span.meta', `decides${own ? ` as ${own},` : ''} for everyone, at once`)),
@@ -130,7 +130,8 @@ export function decisionPane({ item, signal, done, stale }) {
     if (!item.title && typeof title === 'string') text(heading, title);
     if (value !== null && value !== titleOf(item)) fill(shown, shownCard(value, item.show_bytes));
   }).catch(failed(shown));
-  const steps = get(p`/executions/${item.execution_id}/steps`, { limit: 1_000 }, { signal }).then((page) => {
+  // Behind what is shown, which it would be moved by.
+  const steps = Promise.all([get(p`/executions/${item.execution_id}/steps`, { limit: 1_000 }, { signal }), value]).then(([page]) => {
     fill(before, trail(page.items, item));
     before.firstChild.scrollLeft = before.firstChild.scrollWidth;
   }).catch(failed(before));

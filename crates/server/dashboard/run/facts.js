@@ -4,7 +4,7 @@ import { p } from '../core/api.js';
 import { h } from '../core/dom.js';
 import { tail } from '../core/format.js';
 import { to } from '../core/router.js';
-import { at, since } from '../core/time.js';
+import { asAgo, at, since } from '../core/time.js';
 import { usageText } from '../ui/sentence.js';
 
 /** What is known of a run besides its sentence. */
@@ -17,10 +17,11 @@ export function factsOf(view) {
   return [
     link('lane', to(p`/lanes/${view.lane_id}`), view.lane_id),
     fact('priority', view.priority),
-    fact('created', [at(view.created_at), ', ', since(view.created_at), ' ago']),
     fact('by', view.creator_identity),
     view.flow_id && link('flow', to(p`/flows/${view.flow_id}`), tail(view.flow_id), view.flow_id),
     tags.length > 0 && h('span', 'tags', tags.map(tag)),
+    // What grows has its place, and what changes stands last.
+    fact('created', [at(view.created_at), ', ', h('span.long', since(view.created_at, undefined, asAgo))]),
     fact('spent', usageText(view.usage)),
   ];
 }

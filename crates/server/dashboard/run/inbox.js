@@ -48,7 +48,7 @@ export async function readAt({ execution, waitpoint }, how) {
 }
 
 function waiting(item) {
-  const limited = item.timeout_at === undefined ? 'no limit' : [left(item.timeout_at), ' left'];
+  const limited = item.timeout_at === undefined ? 'no limit' : left(item.timeout_at, (long) => `${long} left`);
   return h(
     'a.ask',
     { href: hrefOf(item), 'data-key': keyOf(item) },
@@ -65,10 +65,30 @@ function decided({ item, says, hue }) {
   return h(`div.ask.told.h-${hue}`, mark(state), h('b.cut', { title: titleOf(item) }, titleOf(item)), says);
 }
 
-/** Shows `items` and, behind them, `told`: `{item, says, hue}`. `current` is marked. */
-export function showRows(list, items, told, current) {
-  const key = (one) => (one.says ? `told ${keyOf(one.item)} ${one.says}` : `${keyOf(one)} ${one.escalated}`);
-  keyed(list, [...items, ...told], key, (one) => (one.says ? decided(one) : waiting(one)));
+/** Where each stands: nothing moves up when one leaves, and who comes new takes a free place, or the next below. */
+export function rowPlaces() {
+  let kept = [];
+  return {
+    of(keys) {
+      kept = kept.map((key) => (keys.includes(key) ? key : null));
+      for (const key of keys) {
+        if (kept.includes(key)) continue;
+        const free = kept.indexOf(null);
+        kept[free < 0 ? kept.length : free] = key;
+      }
+      kept.length = kept.findLastIndex((key) => key !== null) + 1;
+      return kept;
+    },
+    /** Who touches the list may be shown it without its gaps. */
+    close: () => (kept = kept.filter((key) => key !== null)),
+    clear: () => (kept = []),
+  };
+}
+
+/** Shows rows: an item that waits, `{item, says, hue}` of one that does not any more, `{gap}` where one was. `current` is marked. */
+export function showRows(list, rows, current) {
+  const key = (one) => (one.gap !== undefined ? `gap ${one.gap}` : one.says ? `told ${keyOf(one.item)} ${one.says}` : `${keyOf(one)} ${one.escalated}`);
+  keyed(list, rows, key, (one) => (one.gap !== undefined ? h('div.ask-gap') : one.says ? decided(one) : waiting(one)));
   for (const link of list.querySelectorAll('a')) {
     if (current && link.dataset.key === keyOf(current)) link.setAttribute('aria-current', 'true');
     else link.removeAttribute('aria-current');

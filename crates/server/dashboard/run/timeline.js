@@ -11,6 +11,9 @@ import { marks, spacer, stepRow } from './steps.js';
 
 const ROW = 30;
 const LONG = 80;
+const LEAST = 5;
+const MOST = 11;
+const SPARE = 3;
 /** How far the clock shown is ahead of UTC. */
 const ahead = (at) => (document.documentElement.dataset.theme?.split(' ').includes('utc') ? 0 : -new Date(at).getTimezoneOffset() * 60_000);
 
@@ -29,7 +32,7 @@ export function timeline({ onpick, onscale, signal }) {
   const heads = h('div.tl-heads');
   const lane = h('div.tl-axis');
   const body = h('tbody');
-  const gist = h('span.meta.desk-only');
+  const gist = h('span.meta.grow.cut.desk-only');
   const units = h('span.desk-only');
   const costHead = h('th.num.tl-cost', { scope: 'col' });
   const table = h('table.tl-table',
@@ -42,12 +45,14 @@ export function timeline({ onpick, onscale, signal }) {
   const scaleSeg = seg([{ id: 'folded', label: 'Gaps folded' }, { id: 'true', label: 'True scale' }], 'folded', (id) => onscale(id === 'folded'));
   const legend = h('div.tl-legend.meta');
   const el = h('section.card.tl', { 'aria-label': 'Timeline' },
-    h('div.card-head.wrap', h('h2', 'Timeline'), gist, h('span.grow'), h('span.desk-only', scaleSeg), units, h('span.ink2.phone-only', 'gaps folded')),
+    h('div.card-head.wrap', h('h2', 'Timeline'), gist, h('span.grow.phone-only'), h('span.desk-only', scaleSeg), units, h('span.ink2.phone-only', 'gaps folded')),
     scroll, legend);
 
   const state = { data: null, folded: true, unit: null, units: '', open: new Set(), selected: null, again: null, rows: null };
   let rows = [];
   let dearest = 0;
+  // How many rows were drawn last; nothing was yet.
+  let known = 0;
 
   function rescale(folded) {
     if (state.folded === folded) return;
@@ -103,12 +108,18 @@ export function timeline({ onpick, onscale, signal }) {
     const scale = axis({ ...data, width, fold: state.folded, gap: innerWidth < 760 ? 40 : 46 });
     if (state.rows !== data.rows) take();
     const about = { scale, unit: state.unit, dearest, selected: state.selected, again: state.again, signals: data.signals, pick };
+    const wasAtEnd = known === 0 ? !data.ended : scroll.scrollHeight > scroll.clientHeight && scroll.scrollTop + scroll.clientHeight > scroll.scrollHeight - ROW / 2;
+    // How many have a place where something stands below; those that come scroll.
+    if (known === 0) el.style.setProperty('--rows', Math.min(MOST, Math.max(LEAST, rows.length + (data.ended ? 0 : SPARE))));
     const { first, shown } = windowOf(rows);
     const room = (n, key) => ({ key, room: Math.max(0, n) * ROW });
     const below = rows.length - first - shown.length;
     const items = shown.length === rows.length ? shown : [room(first, '\u0000above'), ...shown, room(below, '\u0000below')];
     const made = (row) => (row.room === undefined ? stepRow(about, row) : spacer(row));
     keyed(body, items, (row) => `${row.of ?? ''}${row.key}`, made, (tr, row) => tr.show(about, row));
+    el.classList.toggle('over', scroll.scrollHeight > scroll.clientHeight);
+    if (wasAtEnd && known !== rows.length) scroll.scrollTop = scroll.scrollHeight;
+    known = rows.length || -1;
     marks(lane, attemptMarks(data, scale));
     const marksAt = ticks(scale, ahead(data.from));
     headings(heads, scale, marksAt, data.waits);
@@ -130,7 +141,6 @@ export function timeline({ onpick, onscale, signal }) {
       has((row) => row.bars.some((bar) => bar.state === 'wait')) && ['swatch wait', 'no lease held'],
     ].filter(Boolean);
     const names = entries.map(([cls]) => cls).join();
-    legend.hidden = entries.length === 0;
     if (legend.dataset.has !== names) fill(legend, entries.map(([cls, text]) => h('span', h('i', { class: `tl-key ${cls}` }), text)));
     legend.dataset.has = names;
   }

@@ -29,6 +29,8 @@ async function running(button, busy, run) {
   button.disabled = true;
   button.setAttribute('aria-busy', 'true');
   button.replaceChildren(busy);
+  // What stands beside it stays when it says again what it said.
+  button.style.minWidth = `${button.offsetWidth}px`;
   try {
     return (await run()) ?? {};
   } catch (problem) {

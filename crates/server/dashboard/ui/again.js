@@ -1,6 +1,7 @@
 // Reading again what may have changed, and never showing what is older than what is shown.
 
 import { isPassing } from '../core/api.js';
+import { happenings } from './happened.js';
 
 const READ_MS = 5_000;
 const ROWS_MS = 1_000;
@@ -29,6 +30,8 @@ export function newest(ask, show) {
 export function rereader(read, most, until, ms = ROWS_MS) {
   const changed = new Set();
   let timer = null;
+  // A page that is left is not kept for what it would have read.
+  until.addEventListener('abort', () => clearTimeout(timer), { once: true });
   const later = () => {
     if (changed.size > 0 && !until.aborted) timer ??= setTimeout(run, ms);
   };
@@ -52,8 +55,11 @@ export function rereader(read, most, until, ms = ROWS_MS) {
 
 /** Reads again what the overview says may have changed: never more often than this, and never in a quiet store. */
 export function again(ctx, read) {
+  const happened = happenings();
   let timer = null;
+  ctx.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   ctx.overview((said) => {
+    if (!happened(said)) return;
     timer ??= setTimeout(() => {
       timer = null;
       if (!ctx.signal.aborted) Promise.resolve(read(said)).catch(quiet);

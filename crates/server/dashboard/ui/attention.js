@@ -3,7 +3,7 @@
 import { h } from '../core/dom.js';
 import { count, rate, wholly } from '../core/format.js';
 import { to } from '../core/router.js';
-import { age, now } from '../core/time.js';
+import { age, asAgo, now } from '../core/time.js';
 import { icon } from './icons.js';
 import { mark } from './state-mark.js';
 
@@ -61,7 +61,7 @@ const SAYS = {
     hue: 'red',
     sign: icon('workers'),
     says: ['Worker ', b(subject), ' was lost'],
-    more: [n != null && `${many(n, 'lease')} with it`, since && [age(since), ' ago']],
+    more: [n != null && `${many(n, 'lease')} with it`, since && age(since, asAgo)],
     act: ['Workers', to('/workers')],
   }),
 };
@@ -72,7 +72,7 @@ function ofApprovals({ approvals }) {
     hue: 'violet',
     sign: mark('suspended'),
     says: [`${count(n)}${more ? ' or more' : ''} ${n === 1 ? 'approval waits' : 'approvals wait'} for a person`],
-    more: [oldest(since), escalated > 0 && `${count(escalated)} escalated`],
+    more: [escalated > 0 && `${count(escalated)} escalated`, oldest(since)],
     act: ['Review', to('/approvals')],
   };
 }

@@ -40,7 +40,7 @@ function says(budget) {
   if (state.closed) {
     return banner('amber', 'rate_limited', hard === 0 ? `Nothing may be spent: the hard limit of ${name} is 0.` : ['Closed', since && [' since ', at(since)], `: ${of(hard)}.`],
       waiting?.n ? `${waiters(waiting)} for it and ${waiting.n === 1 ? 'goes on where it' : 'go on where they'} stopped.` : 'Nobody waits for it.',
-      [reset ? ['Opens by itself in ', left(reset), ', or now with a raise. '] : 'Opens with a raise or a reset. ', budget.on_hard_limit === 'block' ? 'Nothing that runs is cancelled.' : 'What runs is told to stop.']);
+      [budget.on_hard_limit === 'block' ? 'Nothing that runs is cancelled. ' : 'What runs is told to stop. ', reset ? left(reset, (long) => `Opens by itself in ${long}, or now with a raise.`) : 'Opens with a raise or a reset.']);
   }
   if (!name) return banner('grey', 'waiting', 'Open.', 'Nothing was used of it.');
   const goes = hard === undefined ? 'There is no hard limit.' : `Work goes on up to ${usage(name, hard)}.`;

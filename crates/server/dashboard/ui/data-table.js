@@ -65,7 +65,12 @@ export function dataTable({ ctx, columns, key, href, select = false, label, empt
       const after = cellOf(column, item);
       if (before.isEqualNode(after)) return;
       const differs = column.flash && before.textContent !== after.textContent;
-      before.replaceChildren(...after.childNodes);
+      // The link stays the same element: whoever is at it stays there.
+      const link = before.querySelector(':scope > .row-link');
+      if (link) {
+        link.href = after.firstChild.href;
+        link.replaceChildren(...after.firstChild.childNodes);
+      } else before.replaceChildren(...after.childNodes);
       if (differs) flash(before);
     });
   };

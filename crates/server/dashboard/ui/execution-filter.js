@@ -1,11 +1,12 @@
 // What executions are filtered by, and what follows from it: counts, and which events make a row.
 
-import { h } from '../core/dom.js';
+import { fill, h, keyed } from '../core/dom.js';
 import { get } from '../core/api.js';
 import { recount } from './frame.js';
 import { count, short } from '../core/format.js';
 import { withQuery } from '../core/url.js';
 import { moment, names } from './filter-bar.js';
+import { inPlace } from './places.js';
 import { mark, STATES, stateWord } from './state-mark.js';
 
 const CAUSES = ['budget', 'quota', 'dependencies', 'delay', 'capabilities', 'lane', 'hold'];
@@ -56,25 +57,33 @@ export const only = (ctx, known) => [...ctx.query.keys()].every((name) => known.
 /** Whether the counts of lanes are those of this filter. */
 export const isExact = (ctx) => only(ctx, COUNTED);
 
-/** Every state with its count, while that needs no scan. */
-export function strip(ctx, depth) {
-  const chosen = ctx.query.getAll('state');
-  const isCounted = depth && isExact(ctx);
-  const entry = (state, label, n) => {
-    const isThis = state ? chosen.length === 1 && chosen[0] === state : chosen.length === 0;
-    const address = location.pathname + withQuery(location.search, { after: null, state });
-    return h(
-      'a',
-      { href: address, 'aria-current': isThis ? 'true' : null },
-      state && mark(state),
-      label,
-      isCounted && h('span.ink3', { title: count(n ?? 0) }, short(n ?? 0)),
-    );
+/** Every state with its count, while that needs no scan: `show(depth)` fills `el`. Entries stay the same elements, for whoever is at one, and where they are. */
+export function strip(ctx, el) {
+  const order = inPlace(({ state }) => state);
+  // The browser leaves one where it is that is seen in part.
+  el.addEventListener('focusin', ({ target }) => target.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
+  const update = (link, { state, label, n }) => {
+    const chosen = ctx.query.getAll('state');
+    const isThis = state === 'all' ? chosen.length === 0 : chosen.length === 1 && chosen[0] === state;
+    link.href = location.pathname + withQuery(location.search, { after: null, state: state === 'all' ? null : state });
+    if (isThis) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+    fill(link, state !== 'all' && mark(state), label, isExact(ctx) && h('span.ink3', { title: n === undefined ? null : count(n) }, n === undefined ? '' : short(n)));
   };
-  // What is not known yet moves nothing when it is.
-  const there = STATES.filter((state) => chosen.includes(state) || (depth ? depth[state] > 0 : !isExact(ctx)));
-  const all = Object.values(depth ?? {}).reduce((a, b) => a + b, 0);
-  return [entry(null, 'All', all), ...there.map((state) => entry(state, SHORT[state] ?? stateWord(state), depth?.[state]))];
+  const make = (item) => {
+    const link = h('a');
+    update(link, item);
+    return link;
+  };
+  return (depth) => {
+    const chosen = ctx.query.getAll('state');
+    const counted = depth && isExact(ctx) ? (n) => n ?? 0 : () => undefined;
+    // What is not known yet moves nothing when it is.
+    const there = STATES.filter((state) => chosen.includes(state) || (depth ? depth[state] > 0 : !isExact(ctx)));
+    const all = Object.values(depth ?? {}).reduce((a, b) => a + b, 0);
+    const entries = there.map((state) => ({ state, label: SHORT[state] ?? stateWord(state), n: counted(depth?.[state]) }));
+    keyed(el, order([{ state: 'all', label: 'All', n: counted(all) }, ...entries]), ({ state }) => state, make, update);
+  };
 }
 
 const sumOf = (all) => {

@@ -79,8 +79,13 @@ function counts(said) {
   };
   for (const [name, [n, more]] of Object.entries(problems)) {
     const badge = $(`#rail a[data-s=${name}] .badge`);
-    badge.hidden = !n;
-    badge.textContent = `${count(n)}${more ? '+' : ''}`;
+    const says = `${count(n)}${more ? '+' : ''}`;
+    if (badge.hidden === !n && badge.textContent === says) continue;
+    // Another one in its place: one that grew would begin elsewhere.
+    const next = badge.cloneNode();
+    next.hidden = !n;
+    next.textContent = says;
+    badge.replaceWith(next);
   }
 }
 

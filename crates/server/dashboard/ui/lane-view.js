@@ -36,7 +36,7 @@ function sentence(lane) {
   const [hue, state, lead] = lane.state === 'active' && unfit > 0 && lane.workers > 0 ? ['amber', 'rate_limited', `No live worker takes ${unfit < waiting ? `${count(unfit)} of what waits` : 'what waits'}.`] : lane.state === 'active' && lane.workers === 0 && waiting > 0 ? ['amber', 'rate_limited', 'No live worker serves this lane.'] : SAYS[lane.state];
   return h(`div.banner.h-${hue}`, mark(state), h('div',
     h('p', h('b', lead), ` ${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}, ${count(active)} ${active === 1 ? 'runs' : 'run'}${lane.throughput > 0 ? `, ${rate(lane.throughput)} end` : ''}.`),
-    h('p.ink2', `${count(lane.workers)} live ${lane.workers === 1 ? 'worker serves' : 'workers serve'} it.`, lane.oldest_eligible_at && [' The oldest has waited for ', h('span', { class: isLate(lane) ? 'hue strong' : '' }, age(lane.oldest_eligible_at)), '.'])));
+    h('p.ink2', `${count(lane.workers)} live ${lane.workers === 1 ? 'worker serves' : 'workers serve'} it.`, lane.oldest_eligible_at && [' The oldest has waited for ', h('span', { class: isLate(lane) ? 'hue strong' : '' }, age(lane.oldest_eligible_at, (long) => `${long}.`))])));
 }
 
 /** What may be done in the state it is in; `latest()` is the lane as it was read last. */

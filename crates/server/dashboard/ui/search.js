@@ -32,7 +32,17 @@ async function search(text) {
 function finding(form, input, list, left) {
   let timer = null;
   let asked = null;
-  const close = () => fill(list);
+  // What stands there is of another text, until the answer comes.
+  let waits = false;
+  let wanted = false;
+  const close = () => show([]);
+  const show = (links) => {
+    [waits, list.inert] = [false, false];
+    list.classList.remove('dim');
+    fill(list, links);
+    if (wanted) list.querySelector('a')?.focus();
+    wanted = false;
+  };
   const ask = async () => {
     asked?.abort();
     asked = new AbortController();
@@ -40,8 +50,7 @@ function finding(form, input, list, left) {
     if (q.length < 2 || /[:=\s]/.test(q) || !may('find')) return close();
     try {
       const { items } = await get('/find', { q, namespace: namespace() }, asked);
-      fill(
-        list,
+      show(
         items.map((hit) =>
           h(
             'a',
@@ -58,6 +67,8 @@ function finding(form, input, list, left) {
   };
   input.addEventListener('input', () => {
     clearTimeout(timer);
+    [waits, list.inert] = [true, true];
+    list.classList.add('dim');
     timer = setTimeout(ask, PAUSE_MS);
   });
   form.addEventListener('keydown', (event) => {
@@ -66,6 +77,8 @@ function finding(form, input, list, left) {
     if (event.key === 'Escape' && form.id) left();
     if (!step) return;
     event.preventDefault();
+    wanted = waits && step === 1;
+    if (waits) return;
     all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + step))].focus();
   });
   form.addEventListener('submit', (event) => {

@@ -5,6 +5,7 @@ import { go, to } from '../core/router.js';
 import { chosen } from './chosen.js';
 import { problemCard } from './empty.js';
 import { head } from './head.js';
+import { inPlace } from './places.js';
 
 /**
  * `key(item)`, `name(item)`; `row(item)` makes what stands in the list; `pane(item)` → {el, update(item)} what stands beside it;
@@ -14,6 +15,7 @@ export function splitPage(ctx, { title, path, acts = [], key, name, row, pane, f
   let { params } = ctx;
   let items = [];
   let open = null;
+  const order = inPlace(key);
   const list = h('nav.list', { 'aria-label': title });
   const bar = h('div.phone-bar');
   const place = h('div');
@@ -84,7 +86,7 @@ export function splitPage(ctx, { title, path, acts = [], key, name, row, pane, f
 
   return {
     show(next) {
-      items = next;
+      items = order(next);
       return draw();
     },
     /** The item that is shown beside the list. */

@@ -53,7 +53,7 @@ export function tiles(said, series, charged) {
     }),
     tile('Waiting', {
       figure: count(waiting),
-      says: waits ? ['oldest ', age(waits.oldest_eligible_at), ', lane ', h('b', waits.lane_id)] : 'nothing waits for a worker',
+      says: waits ? ['lane ', h('b', waits.lane_id), ', oldest ', age(waits.oldest_eligible_at)] : 'nothing waits for a worker',
       curve: all && spark(all.waiting, { hue: waits && isLate(waits) ? 'amber' : 'blue' }),
     }),
     tile('Failure rate', {
