@@ -149,12 +149,12 @@ fn nobody_answers(url: &str) -> anyhow::Error {
 async fn of_store(config: &Config) -> anyhow::Result<Opened> {
     let options = open::Options {
         patience: PATIENCE,
-        ..serve::options(config)?
+        ..serve::options(config)
     };
     let opened = open::open(&config.store, &options)
         .await
         .with_context(|| format!("the store cannot be used: {}", config.store))?;
-    let engine = Engine::new(opened.store, Arc::new(TokioHost::new()), config.engine()?);
+    let engine = Engine::new(opened.store, Arc::new(TokioHost::new()), config.engine(opened.counts));
     // Whoever waits for something hears of it; what time brings is left to those who serve the store.
     engine.listen();
     let now = engine.ping().await?;

@@ -129,12 +129,12 @@ table! {
     sqlite_durability ("FF_SQLITE_DURABILITY"): Durability = Durability::Full;
     /// Connections to PostgreSQL that calls share; one more is kept to listen on
     postgres_connections_max ("FF_POSTGRES_CONNECTIONS_MAX"): usize = ff_backend_postgres::CONNECTIONS_MAX;
-    /// Partitions for executions and flows; fixed when the store is made, like the other two
-    flow_partitions ("FF_FLOW_PARTITIONS"): u16 = PartitionCounts::default().count(ff_core::partition::Family::Flow);
-    /// Partitions for budgets
-    budget_partitions ("FF_BUDGET_PARTITIONS"): u16 = PartitionCounts::default().count(ff_core::partition::Family::Budget);
-    /// Partitions for quota policies
-    quota_partitions ("FF_QUOTA_PARTITIONS"): u16 = PartitionCounts::default().count(ff_core::partition::Family::Quota);
+    /// Partitions for executions and flows of a new store, which never change; unless given 256, in a Valkey cluster 1,024
+    flow_partitions ("FF_FLOW_PARTITIONS"): u16;
+    /// Partitions for budgets of a new store; unless given 32
+    budget_partitions ("FF_BUDGET_PARTITIONS"): u16;
+    /// Partitions for quota policies of a new store; unless given 32
+    quota_partitions ("FF_QUOTA_PARTITIONS"): u16;
 }
 
 /// When a commit is on disk.
@@ -232,10 +232,9 @@ impl Config {
         }
     }
 
-    /// What the engine is told.
-    pub(crate) fn engine(&self) -> anyhow::Result<ff_engine::Config> {
-        let counts = PartitionCounts::new(self.flow_partitions, self.budget_partitions, self.quota_partitions)?;
-        Ok(ff_engine::Config {
+    /// What the engine over a store with these partitions is told.
+    pub(crate) fn engine(&self, counts: PartitionCounts) -> ff_engine::Config {
+        ff_engine::Config {
             rules: ff_core::machine::Settings {
                 reclaim_grace: ff_core::time::Duration::from_millis(self.reclaim_grace_ms),
                 payload_bytes_max: self.payload_bytes_max,
@@ -243,7 +242,7 @@ impl Config {
                 step_output_bytes_max: self.step_output_bytes_max,
             },
             ..ff_engine::Config::new(counts)
-        })
+        }
     }
 
     /// Everything but secrets, as a file could say it.

@@ -9,9 +9,9 @@ use anyhow::Context;
 use ff_backend::Backend;
 use ff_backend::memory::MemoryBackend;
 use ff_backend_postgres::PostgresBackend;
-use ff_backend_sqlite::{Durability, SqliteBackend};
+use ff_backend_sqlite::{Durability, Problem, SqliteBackend};
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::partition::PartitionCounts;
+use ff_core::partition::{Family, PartitionCounts};
 use ff_core::time::Timestamp;
 use ff_engine::{Config, Engine, TokioHost};
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,23 @@ pub(crate) enum Address {
     /// Nothing we know, and why. It is refused when it is opened: whoever reads arguments and files repeats what they do not
     /// understand, with the password that is in it.
     Unknown(String),
+}
+
+/// What the address of a Valkey cluster begins with.
+const CLUSTER: &str = "valkey-cluster://";
+/// Partitions for executions of a new cluster. They are spread over its primaries, and there can never be more of them.
+const CLUSTER_FLOW_PARTITIONS: u16 = 1_024;
+
+impl Address {
+    /// How many partitions a new store there has unless somebody says otherwise.
+    fn usual_counts(&self) -> anyhow::Result<PartitionCounts> {
+        let is_cluster = matches!(self, Self::Valkey(nodes) if nodes.iter().any(|node| node.starts_with(CLUSTER)));
+        let usual = Partitions {
+            flow: is_cluster.then_some(CLUSTER_FLOW_PARTITIONS),
+            ..Partitions::default()
+        };
+        usual.or(PartitionCounts::default())
+    }
 }
 
 /// Addresses of servers, with their passwords.
@@ -129,9 +146,28 @@ impl std::fmt::Display for Address {
     }
 }
 
+/// Partitions of each family as somebody wants them. What is left open is what the store has, or what suits a new one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Partitions {
+    pub(crate) flow: Option<u16>,
+    pub(crate) budget: Option<u16>,
+    pub(crate) quota: Option<u16>,
+}
+
+impl Partitions {
+    fn or(self, usual: PartitionCounts) -> anyhow::Result<PartitionCounts> {
+        let count = |wanted: Option<u16>, family| wanted.unwrap_or_else(|| usual.count(family));
+        Ok(PartitionCounts::new(
+            count(self.flow, Family::Flow),
+            count(self.budget, Family::Budget),
+            count(self.quota, Family::Quota),
+        )?)
+    }
+}
+
 /// How a store is opened.
 pub(crate) struct Options {
-    pub(crate) counts: PartitionCounts,
+    pub(crate) partitions: Partitions,
     pub(crate) durability: Durability,
     /// Events kept per partition; absent: as many as suit the kind of store.
     pub(crate) feed_lines_max: Option<u32>,
@@ -144,7 +180,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            counts: PartitionCounts::default(),
+            partitions: Partitions::default(),
             durability: Durability::Full,
             feed_lines_max: None,
             postgres_connections_max: ff_backend_postgres::CONNECTIONS_MAX,
@@ -156,60 +192,85 @@ impl Default for Options {
 /// A store that is open, and what it says about itself.
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Backend>,
+    pub(crate) counts: PartitionCounts,
     pub(crate) about: String,
 }
 
 /// The store at `address`, created when it is not there.
 pub(crate) async fn open(address: &Address, options: &Options) -> anyhow::Result<Opened> {
-    Ok(match address {
+    let counts = options.partitions.or(address.usual_counts()?)?;
+    let refused = match open_with(address, options, counts).await {
+        Err(refused) => refused,
+        opened => return opened,
+    };
+    match stored_counts(&refused).map(|stored| options.partitions.or(stored)) {
+        // It was made with others, which nobody has spoken against.
+        Some(Ok(stored)) if stored != counts => open_with(address, options, stored).await,
+        _ => Err(refused),
+    }
+}
+
+/// What a store was made with that could not be opened for that reason.
+fn stored_counts(refused: &anyhow::Error) -> Option<PartitionCounts> {
+    let sqlite = |refused: &ff_backend_sqlite::OpenError| match &refused.problem {
+        Problem::Counts(mismatch) => Some(mismatch.stored),
+        _ => None,
+    };
+    match (refused.downcast_ref(), refused.downcast_ref()) {
+        (Some(ff_backend_valkey::OpenError::Counts(mismatch)), _)
+        | (_, Some(ff_backend_postgres::OpenError::Counts(mismatch))) => Some(mismatch.stored),
+        _ => refused.downcast_ref().and_then(sqlite),
+    }
+}
+
+async fn open_with(address: &Address, options: &Options, counts: PartitionCounts) -> anyhow::Result<Opened> {
+    let (store, about): (Arc<dyn Backend>, String) = match address {
         Address::Unknown(why) => anyhow::bail!("{why}"),
-        Address::Memory => Opened {
-            store: memory(options.counts),
-            about: "memory: everything is forgotten when this process ends".to_owned(),
-        },
+        Address::Memory => (
+            memory(counts),
+            "memory: everything is forgotten when this process ends".to_owned(),
+        ),
         Address::File(path) => {
             let mut given = ff_backend_sqlite::Options {
                 durability: options.durability,
-                counts: options.counts,
+                counts,
                 ..ff_backend_sqlite::Options::new(path)
             };
             given.feed_lines_max = options
                 .feed_lines_max
                 .map_or(given.feed_lines_max, |lines| lines as usize);
             let store = sqlite_with(path, &given)?;
-            Opened {
-                about: format!("{} in {}", store.about(), path.display()),
-                store,
-            }
+            let about = format!("{} in {}", store.about(), path.display());
+            (store, about)
         }
         Address::Valkey(nodes) => {
             let mut given = ff_backend_valkey::Options {
                 urls: nodes.0.clone(),
-                counts: options.counts,
+                counts,
                 patience: options.patience,
                 ..ff_backend_valkey::Options::new("")
             };
             given.feed_lines_max = options.feed_lines_max.unwrap_or(given.feed_lines_max);
             let store = ValkeyBackend::open(&given).await?;
-            Opened {
-                about: store.about().await?,
-                store: Arc::new(store),
-            }
+            let about = store.about().await?;
+            (Arc::new(store), about)
         }
         Address::Postgres(nodes) => {
-            let store = PostgresBackend::open(&postgres_options(nodes, options)).await?;
-            Opened {
-                about: store.about().await?,
-                store: Arc::new(store),
-            }
+            let given = ff_backend_postgres::Options {
+                counts,
+                ..postgres_options(nodes, options)
+            };
+            let store = PostgresBackend::open(&given).await?;
+            let about = store.about().await?;
+            (Arc::new(store), about)
         }
-    })
+    };
+    Ok(Opened { store, counts, about })
 }
 
 /// How a PostgreSQL database is opened.
 pub(crate) fn postgres_options(nodes: &Nodes, options: &Options) -> ff_backend_postgres::Options {
     ff_backend_postgres::Options {
-        counts: options.counts,
         connections_max: options.postgres_connections_max,
         patience: options.patience,
         ..ff_backend_postgres::Options::new(nodes.0.concat())
@@ -253,18 +314,9 @@ fn sqlite_with(path: &Path, options: &ff_backend_sqlite::Options) -> anyhow::Res
     Ok(Arc::new(SqliteBackend::open(options)?))
 }
 
-/// The store on Valkey.
-pub(crate) async fn valkey(urls: &[String]) -> anyhow::Result<Arc<ValkeyBackend>> {
-    let options = ff_backend_valkey::Options {
-        urls: urls.to_vec(),
-        ..ff_backend_valkey::Options::new("")
-    };
-    Ok(Arc::new(ValkeyBackend::open(&options).await?))
-}
-
-/// An engine over `store`, running, with everything as it is by default.
-pub(crate) fn engine(store: Arc<dyn Backend>) -> Engine {
-    engine_with(store, Config::new(PartitionCounts::default()))
+/// An engine over `store`, running, with everything else as it is by default.
+pub(crate) fn engine(store: Arc<dyn Backend>, counts: PartitionCounts) -> Engine {
+    engine_with(store, Config::new(counts))
 }
 
 /// An engine over `store`, running.
@@ -277,6 +329,49 @@ pub(crate) fn engine_with(store: Arc<dyn Backend>, config: Config) -> Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn flow(partitions: u16) -> Options {
+        Options {
+            partitions: Partitions {
+                flow: Some(partitions),
+                ..Partitions::default()
+            },
+            ..Options::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_store_keeps_the_partitions_it_was_made_with_whoever_says_nothing_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = Address::File(folder.path().join("ff.db"));
+        let made = open(&address, &flow(7)).await.unwrap();
+        assert_eq!(made.counts, PartitionCounts::new(7, 32, 32).unwrap());
+        drop(made);
+        assert_eq!(
+            open(&address, &Options::default())
+                .await
+                .unwrap()
+                .counts
+                .count(Family::Flow),
+            7
+        );
+        let refused = open(&address, &flow(256)).await.err().unwrap().to_string();
+        assert!(refused.contains("flow 7") && refused.contains("flow 256"), "{refused}");
+        assert!(open(&address, &flow(0)).await.is_err());
+    }
+
+    #[test]
+    fn a_new_cluster_has_more_partitions() {
+        let flow = |text: &str| {
+            let counts = Address::from(text.to_owned()).usual_counts().unwrap();
+            counts.count(Family::Flow)
+        };
+        assert_eq!(flow("valkey-cluster://a,valkey-cluster://b"), 1_024);
+        assert_eq!(
+            (flow("valkey://a"), flow("a.db"), flow("postgres://a/d")),
+            (256, 256, 256)
+        );
+    }
 
     #[test]
     fn a_store_is_named_by_an_address() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use ff_core::partition::Family;
 use ff_engine::Engine;
 use ff_server::{Server, Tls};
 use tokio::net::TcpListener;
@@ -44,29 +45,28 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
 
 /// Opens the store and starts the engine, and says in a line each what they are.
 async fn start(config: &Config) -> anyhow::Result<Engine> {
-    let opened = open::open(&config.store, &options(config)?)
+    let opened = open::open(&config.store, &options(config))
         .await
         .context("the store cannot be used")?;
     say::line(format_args!("store: {}", opened.about));
-    let Config {
-        flow_partitions,
-        budget_partitions,
-        quota_partitions,
-        ..
-    } = config;
+    let [flow, budget, quota] = Family::ALL.map(|family| opened.counts.count(family));
     say::line(format_args!(
-        "partitions: {flow_partitions} for executions, {budget_partitions} for budgets, {quota_partitions} for quotas"
+        "partitions: {flow} for executions, {budget} for budgets, {quota} for quotas"
     ));
-    let engine = open::engine_with(opened.store, config.engine()?);
+    let engine = open::engine_with(opened.store, config.engine(opened.counts));
     let kid = engine.signing_kid().await.context("there is no signing key")?;
     say::line(format_args!("signing key: {kid}"));
     Ok(engine)
 }
 
 /// How the store is opened.
-pub(crate) fn options(config: &Config) -> anyhow::Result<open::Options> {
-    Ok(open::Options {
-        counts: config.engine()?.counts,
+pub(crate) fn options(config: &Config) -> open::Options {
+    open::Options {
+        partitions: open::Partitions {
+            flow: config.flow_partitions,
+            budget: config.budget_partitions,
+            quota: config.quota_partitions,
+        },
         durability: match config.sqlite_durability {
             Durability::Full => ff_backend_sqlite::Durability::Full,
             Durability::Normal => ff_backend_sqlite::Durability::Normal,
@@ -74,7 +74,7 @@ pub(crate) fn options(config: &Config) -> anyhow::Result<open::Options> {
         feed_lines_max: config.events_max_per_partition,
         postgres_connections_max: config.postgres_connections_max,
         patience: Duration::from_millis(config.store_patience_ms),
-    })
+    }
 }
 
 async fn serve(config: &Config, engine: Engine, tls: Option<Arc<Tls>>) -> anyhow::Result<()> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use ff_backend::Backend;
 use ff_core::fabric::Fabric;
 use ff_engine::Engine;
 
@@ -12,7 +11,7 @@ use super::medians::Medians;
 use super::output::{Beside, Figures, Output};
 use super::stored::fill;
 use super::throughput::{Amount, Round, round};
-use crate::open;
+use crate::open::Address;
 
 /// S9: S1 with very much stored, beside S1 with little.
 #[derive(clap::Args)]
@@ -31,7 +30,7 @@ pub(crate) struct Arguments {
     rounds: usize,
     /// An empty store of the same kind; needed unless it is SQLite
     #[arg(long)]
-    empty: Option<open::Address>,
+    empty: Option<Address>,
     #[command(flatten)]
     load: LoadArguments,
     #[command(flatten)]
@@ -50,7 +49,7 @@ struct Place {
 impl Place {
     async fn open(store: &StoreArguments) -> anyhow::Result<Self> {
         let measured = Measured::open(store).await?;
-        let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+        let engine = measured.engine();
         let fabric = Arc::new(engine.clone());
         Ok(Self {
             measured,

@@ -8,13 +8,15 @@ use anyhow::Context;
 use ff_backend::Backend;
 use ff_backend::counted::Counted;
 use ff_backend_sqlite::{Durability, SqliteBackend};
+use ff_core::partition::PartitionCounts;
+use ff_engine::Engine;
 use tempfile::TempDir;
 
 use super::postgres::Postgres;
 use super::process::own_cpu;
 use super::usage::Usage;
 use super::valkey::{Info, connections};
-use crate::open::{self, Address};
+use crate::open::{self, Address, Opened};
 
 /// Which store to measure.
 #[derive(clap::Args)]
@@ -67,6 +69,7 @@ pub(crate) struct Measured {
     pub(crate) name: String,
     /// The store, counting calls.
     pub(crate) backend: Arc<Counted>,
+    counts: PartitionCounts,
     kind: Kind,
 }
 
@@ -84,23 +87,28 @@ enum Kind {
 impl Measured {
     /// Opens the store that the arguments name.
     pub(crate) async fn open(arguments: &StoreArguments) -> anyhow::Result<Self> {
-        let (kind, backend): (Kind, Arc<dyn Backend>) = match &arguments.store {
-            Some(Address::Valkey(urls)) => {
-                let backend = open::valkey(urls).await?;
-                (Kind::Valkey(connections(urls).await?), backend)
+        let open = async |address| open::open(address, &open::Options::default()).await;
+        let (kind, opened) = match &arguments.store {
+            Some(address @ Address::Valkey(urls)) => {
+                let opened = open(address).await?;
+                (Kind::Valkey(connections(urls).await?), opened)
             }
             Some(address @ Address::Postgres(urls)) => {
-                let opened = open::open(address, &open::Options::default()).await?;
-                (Kind::Postgres(Postgres::connect(&urls.concat()).await?), opened.store)
+                let opened = open(address).await?;
+                (Kind::Postgres(Postgres::connect(&urls.concat()).await?), opened)
             }
             Some(other) => {
                 anyhow::bail!("{other} is no PostgreSQL or Valkey address; leave --store out for SQLite")
             }
             None => {
                 let folder = tempfile::tempdir()?;
-                let backend = open::sqlite(&folder.path().join("bench.db"), arguments.sync.into())?;
-                let store = Arc::clone(&backend);
-                (Kind::Sqlite { store, folder }, backend)
+                let store = open::sqlite(&folder.path().join("bench.db"), arguments.sync.into())?;
+                let opened = Opened {
+                    store: Arc::clone(&store) as Arc<dyn Backend>,
+                    counts: PartitionCounts::default(),
+                    about: store.about(),
+                };
+                (Kind::Sqlite { store, folder }, opened)
             }
         };
         let name = match &kind {
@@ -111,9 +119,15 @@ impl Measured {
         };
         Ok(Self {
             name,
-            backend: Arc::new(Counted::new(backend)),
+            backend: Arc::new(Counted::new(opened.store)),
+            counts: opened.counts,
             kind,
         })
+    }
+
+    /// An engine over the store, running.
+    pub(super) fn engine(&self) -> Engine {
+        open::engine(Arc::clone(&self.backend) as Arc<dyn Backend>, self.counts)
     }
 
     /// The server, for what there is only on PostgreSQL.

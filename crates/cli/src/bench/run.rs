@@ -5,7 +5,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_backend::Backend;
 use ff_core::fabric::Fabric;
 use ff_engine::Engine;
 use ff_sdk::Remote;
@@ -14,7 +13,6 @@ use super::measured::{Measured, StoreArguments};
 use super::output::{Figures, Output};
 use super::through::served;
 use super::usage::Usage;
-use crate::open;
 
 /// What a scenario takes beside its own numbers.
 #[derive(clap::Args)]
@@ -57,7 +55,7 @@ impl Run {
     pub(super) async fn begin(scenario: &'static str, arguments: &RunArguments, what: &str) -> anyhow::Result<Self> {
         let RunArguments { through, store, output } = arguments;
         let measured = Measured::open(store).await?;
-        let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+        let engine = measured.engine();
         let fabric: Arc<dyn Fabric> = match through {
             Some(Way::Http) => Arc::new(Remote::connect(served(&engine).await?).open()?),
             None => Arc::new(engine.clone()),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_backend::Backend;
 use ff_core::fabric::Fabric;
 use tokio::time::sleep;
 
@@ -12,7 +11,7 @@ use super::measured::{Measured, StoreArguments};
 use super::postgres::Postgres;
 use super::steady::Steady;
 use super::submit::task;
-use crate::{open, say};
+use crate::say;
 
 /// S1 while a snapshot is held open, and after it, beside S1 without one; on PostgreSQL.
 #[derive(clap::Args)]
@@ -52,7 +51,7 @@ impl Rates {
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let measured = Measured::open(&arguments.store).await?;
     let server = measured.postgres()?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+    let engine = measured.engine();
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     say::line(format_args!(
         "S1 on {} without an end: {}",

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_backend::Backend;
 use ff_core::fabric::Fabric;
 use ff_core::policy::Retention;
 use tokio::time::interval;
@@ -14,7 +13,7 @@ use super::measured::{Measured, StoreArguments};
 use super::postgres::{Postgres, Table};
 use super::steady::Steady;
 use super::submit::task;
-use crate::{open, say};
+use crate::say;
 
 /// Whether tables stay as large as they are under a steady load; on PostgreSQL.
 #[derive(clap::Args)]
@@ -56,7 +55,7 @@ type Third = BTreeMap<String, Mean>;
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let measured = Measured::open(&arguments.store).await?;
     let server = measured.postgres()?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+    let engine = measured.engine();
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let Arguments {
         rate, retention, load, ..

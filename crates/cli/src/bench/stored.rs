@@ -15,7 +15,7 @@ use super::load::{claim, complete};
 use super::measured::{Measured, StoreArguments};
 use super::submit::{submit, submit_batch, task};
 use super::times::Times;
-use crate::{open, say};
+use crate::say;
 
 /// What calls cost when little and when much is stored.
 #[derive(clap::Args)]
@@ -58,7 +58,7 @@ struct Costs {
 /// Runs the scenario and prints its figures.
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let measured = Measured::open(&arguments.store).await?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+    let engine = measured.engine();
     let fabric: Arc<dyn Fabric> = Arc::new(engine.clone());
     let Arguments { few, stored, batch, .. } = *arguments;
     say::line(format_args!(

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_backend::Backend;
 use ff_core::fabric::Fabric;
 use ff_core::id::ExecutionId;
 
@@ -19,7 +18,6 @@ use super::servers;
 use super::submit::{submit, task};
 use super::through;
 use super::usage::Usage;
-use crate::open;
 
 /// S1: submit, claim and complete tasks with concurrent workers.
 #[derive(clap::Args)]
@@ -110,7 +108,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return servers::run(&measured, arguments, count).await;
     }
     let raw = Raw::beside(&arguments.store).await?;
-    let engine = open::engine(Arc::clone(&measured.backend) as Arc<dyn Backend>);
+    let engine = measured.engine();
     let (tasks, load, output) = (arguments.tasks, arguments.load, arguments.output);
     output.say(format_args!("S1 on {}: {tasks} tasks, {load}", measured.name));
     if let Some(Way::Http) = arguments.through {

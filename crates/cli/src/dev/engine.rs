@@ -48,7 +48,7 @@ pub(crate) async fn open(store: &Address, virtual_clock: bool) -> anyhow::Result
         return with_virtual_clock(store);
     }
     let opened = open::open(store, &open::Options::default()).await?;
-    let engine = open::engine(opened.store);
+    let engine = open::engine(opened.store, opened.counts);
     let server = Server::new(engine.clone(), Settings::loopback());
     Ok(Opened { engine, server })
 }

@@ -56,12 +56,12 @@ pub(crate) struct Arguments {
     /// Stop when the demonstration is over instead of serving on
     #[arg(long, conflicts_with = "workers")]
     exit: bool,
-    /// A command that is a worker, with the server's address in FF_URL: it is started, and again when a file changes. May be
-    /// given several times; the demonstration is left out
+    /// A command that is a worker, with the server's address in FF_URL: it is started, and again when a source file changes.
+    /// May be given several times; the demonstration is left out
     #[arg(long = "worker", value_name = "COMMAND")]
     workers: Vec<String>,
-    /// A file or folder whose changes start the workers again; may be given several times [default: the working directory].
-    /// What .gitignore names is left out, as are .git, target, node_modules and the like
+    /// A file or folder whose changes start the workers again; may be given several times [default: the source files
+    /// in the working directory]. What .gitignore names is left out, as are .git, target, node_modules and the like
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
 }

@@ -38,10 +38,10 @@ pub(crate) use output::clean;
 
 /// Makes the list of verbs, and what runs each.
 macro_rules! verbs {
-    ($($name:ident($verb:ty),)+; now $($tool:ident($tool_verb:ty),)+) => {
+    ($($(#[$attribute:meta])? $name:ident($verb:ty),)+; now $($tool:ident($tool_verb:ty),)+) => {
         #[derive(clap::Subcommand)]
         pub(crate) enum Verb {
-            $($name(Box<$verb>),)+
+            $($(#[$attribute])? $name(Box<$verb>),)+
             $($tool($tool_verb),)+
         }
 
@@ -58,6 +58,7 @@ macro_rules! verbs {
 verbs! {
     Submit(executions::Submit),
     List(executions::List),
+    #[command(alias = "show")]
     Get(executions::Get),
     Wait(executions::Wait),
     Result(executions::GetResult),

@@ -13,6 +13,7 @@ mod running;
 #[path = "../support/mod.rs"]
 mod support;
 mod virtual_clock;
+mod waiting;
 mod workers;
 
 use std::path::{Path, PathBuf};

@@ -29,7 +29,7 @@ pub(super) struct Changed {
 }
 
 impl Watch {
-    /// Looks at these files and folders; at the working directory, if there are none.
+    /// Looks at these files and folders; at the source in the working directory, if there are none.
     pub(super) fn start(places: &[PathBuf]) -> anyhow::Result<Self> {
         let here = std::env::current_dir().context("there is no working directory")?;
         let missing = places.iter().find(|place| !place.exists());
@@ -39,25 +39,27 @@ impl Watch {
                 .advise("--watch names files and folders that are there.")
                 .into());
         }
-        let places = if places.is_empty() {
-            vec![here.clone()]
-        } else {
-            places.to_vec()
-        };
+        let places = places.to_vec();
         let (told, changes) = watch::channel(Changed::default());
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         std::thread::spawn(move || {
-            let mut last = Files::of(&places);
+            let look = || match places.is_empty() {
+                true => Files::sources(&here),
+                false => Files::of(&places),
+            };
+            let mut last = look();
             if last.is_empty() {
-                say::line("There is no file here to watch, but for what .gitignore names: name your own with --watch.");
+                say::line(
+                    "There is no source here to watch, but for what .gitignore names: name your own with --watch.",
+                );
             }
             if last.is_full() {
                 say::line("There are too many files here to watch all of them: name your own with --watch.");
             }
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(LOOK_AGAIN);
-                let now = settled(&places, &last);
+                let now = settled(look, &last);
                 if let Some(path) = now.difference(&last) {
                     last = now;
                     let path = named(&path, &here);
@@ -81,14 +83,14 @@ impl Drop for Watch {
 }
 
 /// The files, once nobody writes to them: an editor may be in the middle of it.
-fn settled(places: &[PathBuf], last: &Files) -> Files {
-    let mut now = Files::of(places);
+fn settled(look: impl Fn() -> Files, last: &Files) -> Files {
+    let mut now = look();
     if now == *last {
         return now;
     }
     loop {
         std::thread::sleep(LOOK_AGAIN / 3);
-        let then = std::mem::replace(&mut now, Files::of(places));
+        let then = std::mem::replace(&mut now, look());
         if now == then {
             return now;
         }

@@ -7,11 +7,15 @@ use ff_core::time::Duration;
 use ff_core::view::{StateView, WaitForEnd};
 
 use crate::failure::{Class, Failure};
+use crate::say;
 use crate::verbs::output::clean;
 use crate::verbs::patience::{WAIT, patiently};
 use crate::verbs::session::{Common, Session};
 use crate::verbs::which::OneExecution;
 use crate::verbs::{id, when};
+
+/// How long nobody wonders what it waits for.
+const IN_SILENCE: Duration = Duration::from_secs(2);
 
 /// Wait for the end of an execution
 #[derive(clap::Args)]
@@ -45,9 +49,13 @@ pub(super) async fn until_ended(
 ) -> anyhow::Result<StateView> {
     let begun = session.since_begun();
     let waited = || session.since_begun().saturating_sub(begun);
+    let mut is_told = false;
     loop {
-        let left = timeout.map_or(WAIT, |timeout| timeout.saturating_sub(waited()));
-        let wait = WaitForEnd { wait: left.min(WAIT) };
+        let patience = if is_told { WAIT } else { IN_SILENCE };
+        let left = timeout.map_or(patience, |timeout| timeout.saturating_sub(waited()));
+        let wait = WaitForEnd {
+            wait: left.min(patience),
+        };
         let state = patiently(async || session.fabric.wait_for_end(On::new(id, wait)).await).await?;
         if state.public_state.is_terminal() {
             return Ok(state);
@@ -57,6 +65,13 @@ pub(super) async fn until_ended(
             let what = format!("it is still {state} after {}; it goes on", when::span(timeout));
             let advice = format!("`ff explain {}` says why.", id::short(id.uuid()));
             return Err(Failure::new(Class::NotYet, what).advise(advice).into());
+        }
+        if !is_told && waited() >= IN_SILENCE {
+            is_told = true;
+            let (state, short) = (state.public_state, id::short(id.uuid()));
+            say::aside(format_args!(
+                "It is {state}: `ff explain {short}` says why. Its end is waited for; Ctrl-C changes nothing."
+            ));
         }
     }
 }

@@ -45,7 +45,7 @@ impl Restore {
         });
         copied.await??;
         // Opened once, it is known to be whole, and its schema is that of this release.
-        let opened = open::open(&config.store, &serve::options(&config)?).await;
+        let opened = open::open(&config.store, &serve::options(&config)).await;
         let opened = opened.context("the copy cannot be used as a store")?;
         say::line(format_args!("{}; `ff serve` may use it", opened.about));
         Ok(())

@@ -5,6 +5,7 @@ use ff_core::command::signal::{Decide, Delivered, Verdict};
 use ff_core::fabric::On;
 use ff_core::name::{IdempotencyKey, SignalName};
 use ff_core::payload::Payload;
+use ff_core::record::SignalEffect;
 
 use super::signal::sentence;
 use super::waitpoint;
@@ -86,10 +87,20 @@ impl Decision {
         {
             bail!("{given} was {} before, by {by}; this changed nothing", done(*first));
         }
-        session.out.done(
-            &delivered,
-            format_args!("{} {given}: {}", done(verdict), sentence(&delivered)),
-        )
+        let said = match (&delivered, verdict) {
+            // It goes on with that, and to most handlers it is the end.
+            (
+                Delivered::Accepted {
+                    effect: SignalEffect::ResumeConditionSatisfied,
+                    ..
+                },
+                Verdict::Reject,
+            ) => "its handler is told",
+            _ => sentence(&delivered),
+        };
+        session
+            .out
+            .done(&delivered, format_args!("{} {given}: {said}", done(verdict)))
     }
 }
 
