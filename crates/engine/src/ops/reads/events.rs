@@ -78,7 +78,8 @@ pub(crate) async fn events(engine: &Engine, request: ReadEvents) -> Result<Event
             break;
         }
     }
-    if let Some(batch) = request.batch.filter(|_| !reader.found.is_empty()) {
+    // Who has more to read than fits into one answer is not kept waiting for still more.
+    if let Some(batch) = request.batch.filter(|_| !reader.found.is_empty() && !reader.is_full()) {
         let until = began + Span::from_millis(batch.min(request.wait).as_millis());
         collect_until(engine, until).await;
         follow(engine, &seat, &mut reader).await?;

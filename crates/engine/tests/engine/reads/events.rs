@@ -1,12 +1,16 @@
 //! events.
 
+use std::pin::pin;
+
 use ff_core::command::submit::CreateExecution;
 use ff_core::error::Code;
 use ff_core::fabric::Fabric;
+use ff_core::limits::LOOKED_AT_MAX;
 use ff_core::record::{Happening, HistorySubject};
 use ff_core::time::Duration;
 use ff_core::token::SignedCursor;
-use ff_core::view::{EventFilter, Events, ReadEvents};
+use ff_core::view::{EventFilter, Events, EventsFrom, ReadEvents};
+use futures::future::{Either, select};
 
 use crate::reads::stage::{Stage, code, parks, submission, submission_in};
 
@@ -111,6 +115,30 @@ async fn a_reader_waits_for_the_first_event() {
     stage.advance(Duration::from_secs(10));
     let found = reading.await.unwrap();
     assert_eq!(found.events[0].line.what, Happening::Created);
+}
+
+#[tokio::test]
+async fn who_collects_and_is_far_behind_is_not_kept_waiting_for_more() {
+    let stage = Stage::new();
+    for _ in 0..=LOOKED_AT_MAX {
+        stage.submit(&submission()).await;
+    }
+    let request = ReadEvents {
+        from: Some(EventsFrom::Oldest),
+        wait: Duration::from_secs(30),
+        batch: Some(Duration::from_secs(5)),
+        ..ReadEvents::default()
+    };
+    let patience = async {
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let page = match select(stage.engine.events(request), pin!(patience)).await {
+        Either::Left((page, _)) => page.unwrap(),
+        Either::Right(_) => panic!("it waits for more, and no time passes"),
+    };
+    assert_eq!(page.events.len() as u64 + page.skipped, LOOKED_AT_MAX as u64);
 }
 
 #[tokio::test]
