@@ -16,7 +16,7 @@ def letter(task):
         return {"op": "suspend", "step": review, "waitpoints": [{"fresh": {"waitpoint_key": review}}],
                 "resume_condition": {"single": {"waitpoint_key": review, "matcher": "any"}},
                 "reason_code": "waiting_for_approval"}
-    signals = task.journal[review].get("signals")  # none: an operator let it go on
+    signals = task.journal[review].get("signals")  # none: an operator let it go on, which is no yes
     if not signals or signals[0]["name"] != "approved":
         return {"op": "fail", "reason": "rejected", "category": "permanent"}
     return {"op": "complete", "result": task.step("send", lambda: f"sent: {draft}")}
