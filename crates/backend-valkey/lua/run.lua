@@ -51,13 +51,12 @@ local function line_and_bytes(run, number, line, argument)
 end
 
 local function create(run, key, head, body, line, argument)
-  call('HSET', key, 'head', head, 'body', body, 'lane', run[RUN.lane], line_and_bytes(run, 1, line, argument))
+  call('HSET', key, 'head', head, 'body', body, line_and_bytes(run, 1, line, argument))
 end
 
 local function replace(run, key, found, head, body, line, argument, stream_end)
   local prefix, lines = run[RUN.prefix], tonumber(found[2]) or 0
-  -- What reserve wrote beside the last body is part of this one.
-  call('HSET', key, 'head', head, 'body', body, 'claim', '', line_and_bytes(run, lines + 1, line, argument))
+  call('HSET', key, 'head', head, 'body', body, line_and_bytes(run, lines + 1, line, argument))
   if line then trim_lines(key, lines, lines + 1) end
   local state, set = string.match(found[1], '^%S+ %S* (%S*) (%S*)')
   count_depth(prefix, run[RUN.lane], state, run[RUN.state], 1)
@@ -69,7 +68,7 @@ end
 
 local function write_all(run, keys, found)
   local prefix, names, rows, about = run[RUN.prefix], run[RUN.names], run[RUN.rows], run[RUN.about]
-  local is_new, told = not run[RUN.versions], about and inner(feed_lines, prefix)
+  local is_new = not run[RUN.versions]
   for i = 1, #keys do
     local head, body, line, event, argument, stream_end = unpack(rows, WIDTH * (i - 1) + 1, WIDTH * i)
     if is_new then
@@ -77,7 +76,7 @@ local function write_all(run, keys, found)
     else
       replace(run, keys[i], found[i], head, body, line, argument, stream_end)
     end
-    if line then told[#told + 1] = names[i] .. about .. (event or line) end
+    if line then tell(prefix, names[i], about .. (event or line)) end
   end
   if is_new then count_depth(prefix, run[RUN.lane], '', run[RUN.state], #keys) end
 end

@@ -3,8 +3,9 @@
 --    stream_ends, blobs, remains, queues_max or false, leaves, enters}
 --   guards, deletes: {name, version or ''} …
 --   puts, in a row: name, expected version or '', version, body, due, rest of the head, score or false, queue, see queue_for, ttl or
---    false, may expire, state, created or false, lane, flow or false; the last three only of executions
---   lines, in a row: subject, about, text, event or false; a subject is the number of the put it is about, or a name
+--    false, may expire, state, created or false, lane; the last two only of executions
+--   lines, in a row: subject, about, text, event or false; a subject is the number of the put it is about, or a name; about is
+--    what stands between a name and a line in the feed
 --   increments: {name, field, by} …           nudges: {name, counter name or false, field} …
 --   clear_nudges: {name, stamp} …             stream_ends, in a row: uuid, attempt index, at, reason
 --   blobs, in a row: name of the hash, field, number of the argument with the bytes, type or false
@@ -12,7 +13,7 @@
 --
 -- Lists that are empty come as false. What is in a row has no table for each: making tables is much of what a call costs.
 
-local PUT_WIDTH = 14
+local PUT_WIDTH = 13
 local NOTHING = {'', '', '', '', '', '', '', ''}
 
 -- What stands of a record: {version, due, state, set of its queue, score there, rest of the head, lines, streams}, '' where there is
@@ -105,17 +106,10 @@ end
 
 -- Moves a written record in every index, and adds the fields to be written.
 local function index_put(prefix, puts, at, before, fields)
-  local name, _, version, body, due, rest, score, queue, ttl, _, state, created, lane, flow =
+  local name, _, version, body, due, rest, score, queue, ttl, _, state, created, lane =
     unpack(puts, at, at + PUT_WIDTH - 1)
   if created then
-    if before[1] == '' then
-      add_field(fields, 'lane', lane)
-      add_to(prefix .. EXECUTIONS, created, name)
-    else
-      -- What reserve wrote beside the last body is part of this one.
-      add_field(fields, 'claim', '')
-    end
-    if flow then add_field(fields, 'flow', flow) end
+    if before[1] == '' then add_to(prefix .. EXECUTIONS, created, name) end
     count_depth(prefix, lane, before[3], state, 1)
   elseif rest ~= before[6] then
     if before[6] ~= '' then remove_from(prefix .. INDEX, before[6]) end
@@ -154,7 +148,7 @@ local function delete_record(prefix, name, before)
   schedule(prefix, name, before[2], '')
   forget_nudge(prefix, name)
   if uuid then
-    count_depth(prefix, call('HGET', key, 'lane'), before[3], '', 1)
+    count_depth(prefix, string.match(before[6], '^%S*'), before[3], '', 1)
     remove_from(prefix .. EXECUTIONS, name)
     drop_fields(key, is_no_remains)
     key = prefix .. 'payloads:' .. uuid
@@ -205,12 +199,12 @@ local function end_stream(prefix, uuid, index, closed_at, reason)
 end
 
 -- Adds lines to the feed, and to the fields of the record they are about, or writes them to one that is not written otherwise.
-local function tell(prefix, lines, fields_of)
+local function keep_lines(prefix, lines, puts, fields_of)
   for i = 1, #lines, 4 do
     local subject, about, text, event = lines[i], lines[i + 1], lines[i + 2], lines[i + 3]
-    feed(prefix, about, event or text)
-    if type(subject) == 'number' then
-      local fields = fields_of[subject]
+    local fields = fields_of[subject]
+    tell(prefix, fields and puts[(subject - 1) * PUT_WIDTH + 1] or subject, about .. (event or text))
+    if fields then
       fields.lines = fields.lines + 1
       add_field(fields, FIELDS_OF_HISTORY .. fields.lines, text)
     else
@@ -227,7 +221,7 @@ local function write_puts(tx, found)
     index_put(prefix, puts, (i - 1) * PUT_WIDTH + 1, before, fields)
     fields_of[i] = fields
   end
-  if tx[7] then tell(prefix, tx[7], fields_of) end
+  if tx[7] then keep_lines(prefix, tx[7], puts, fields_of) end
   if tx[12] then keep_blobs(prefix, tx[12], puts, fields_of) end
   for i, before in ipairs(found) do
     local at, fields, lines = (i - 1) * PUT_WIDTH + 1, fields_of[i], tonumber(before[7]) or 0

@@ -86,7 +86,7 @@ impl Packed {
         pack.optional(transaction.generation.map(|generation| generation.0.to_string()));
         pack.maybe(transaction.not_after.map(|at| count(at.as_millis())));
         expect(pack, transaction.guards.iter().map(|(key, version)| (key, *version)));
-        pack.row(14, transaction.puts.iter(), |pack, put| {
+        pack.row(13, transaction.puts.iter(), |pack, put| {
             self.put(pack, put, transaction, queues);
         });
         let deletes = transaction.deletes.iter();
@@ -99,8 +99,7 @@ impl Packed {
                 None => pack.text(about),
             };
             let (text, event) = told(line, about_in(transaction, line.subject).as_ref());
-            let about = format_args!("{}{}", subject(line.subject), AboutText(line));
-            pack.display(about).text(text).optional(event);
+            pack.display(AboutText(line)).text(text).optional(event);
         });
         beside(pack, transaction);
         let limit = transaction.limits_queues && !self.entered.is_empty();
@@ -147,14 +146,13 @@ fn plain(pack: &mut Pack, record: &Record) {
             Record::Gate(gate) => state::gate_word(gate.state),
             _ => "",
         };
-        pack.text(state).nothing().nothing().nothing();
+        pack.text(state).nothing().nothing();
         return;
     };
     let definition = &execution.definition;
     pack.text(public_state(execution).as_str())
         .text(definition.created_at.as_millis().to_string())
-        .text(lane(&definition.namespace, &definition.lane))
-        .optional(definition.flow.map(|flow_id| flow_id.to_string()));
+        .text(lane(&definition.namespace, &definition.lane));
 }
 
 /// Records with the versions they must have.
