@@ -129,7 +129,7 @@ local function stamp(ask, source, tasks)
   local dues = source.dues
   local n = #dues
   dues[n + 1], dues[n + 2] = due_text, name
-  if not source.due or due < source.due then source.due, source.due_text = due, due_text end
+  if not source.due or due < source.due then source.due = due end
   n = #tasks
   tasks[n + 1], tasks[n + 2], tasks[n + 3], tasks[n + 4] = before, found[2], at_text, gate_state
   tasks[n + 5], tasks[n + 6], tasks[n + 7] = gate_version, input, found[5] or ''
@@ -143,7 +143,7 @@ local function settle(source, heads)
   if #source.taken > 0 then
     changed(prefix)
     call('ZREM', source.key, unpack(source.taken))
-    tell_due(prefix, source.due_text)
+    tell_due(prefix, integer(source.due))
   end
   local head = source.left
   if not head and source.at <= #source.found then head = source.found[source.at + 1] end
