@@ -17,7 +17,7 @@ local generation = ''
 local SILENCE_MS = 1000
 
 local function integer(number)
-  return string.format('%.0f', number)
+  return string.format('%d', number)
 end
 
 -- The moment so long from now, as text. No moment is later than the last that a double tells from the next.

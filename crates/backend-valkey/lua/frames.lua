@@ -116,7 +116,8 @@ local function append_one(append)
   local prefix, index = append[1], append[3]
   local execution = prefix .. 'execution:' .. append[2]
   local holder = call('HMGET', execution, 'head', 'streams')
-  local _, _, _, _, _, attempt = string.match(holder[1] or '', HEAD_PARTS)
+  local _, _, _, _, _, rest = string.match(holder[1] or '', HEAD_PARTS)
+  local attempt = string.match(rest or '', '^%S* %S* %S* ([^\n]*)')
   local refusal = fence_refuses(append, attempt)
   if refusal then return {refusal} end
 

@@ -39,11 +39,19 @@ local function queue_for(prefix, queue)
   return queue[1], queue[4]
 end
 
--- Between which names a queue is registered.
+-- Between which names a queue is registered, by its set: what was worked out once is remembered, as long as it is little.
+local ranges, range_count, RANGES_MAX = {}, 0, 1000
+
 local function registration_range(set)
-  local lane, group, budgets = string.match(set, '^queue:(.*):(%x+)%.(%x+)$')
-  local entry = lane .. ' ' .. group .. ' ' .. budgets
-  return '[' .. entry .. ' ', '(' .. entry .. '!'
+  local range = ranges[set]
+  if not range then
+    local lane, group, budgets = string.match(set, '^queue:(.*):(%x+)%.(%x+)$')
+    local entry = lane .. ' ' .. group .. ' ' .. budgets
+    if range_count == RANGES_MAX then ranges, range_count = {}, 0 end
+    range = {'[' .. entry .. ' ', '(' .. entry .. '!'}
+    ranges[set], range_count = range, range_count + 1
+  end
+  return range[1], range[2]
 end
 
 -- Forgets a queue that is empty.
@@ -51,7 +59,7 @@ local function unregister(prefix, set)
   call('ZREMRANGEBYLEX', prefix .. QUEUES, registration_range(set))
 end
 
--- Enters a queue of a lane with some places, in a row: score, name …; the best score is told.
+-- Enters a queue of a lane with some places: 'ZADD', score, name …; the best score is told.
 local function enter(prefix, lane, set, registration, places, best)
   local key = prefix .. set
   local opened = is_empty(key)
@@ -91,7 +99,7 @@ local function move(prefix, name, set_before, score_before, score, queue)
   end
   if not score then return '', '' end
   local set, registration = queue_for(prefix, queue)
-  enter(prefix, queue[2], set, registration, {score, name}, score)
+  enter(prefix, queue[2], set, registration, {'ZADD', score, name}, score)
   return set, score
 end
 

@@ -3,16 +3,14 @@
 -- ask[4]: loads; each {prefix, names, with gates, counters, blobs, steps}
 --   counters, by record: {name, fields} …   blobs: {key, field} …   steps: {uuid, first place, how many, bytes of outputs} …
 -- answers, one each: {records, gates, counters, blobs, steps}
---   records: {version, body, claim, stamp} or false …   gates: {name, version, body} …
+--   records: {head, body, stamp} or false …   gates: {name, head, body} …
 --   counters: values …   blobs: {bytes, type} or false …
---   steps, a list for each: {key, version, body, output or false, its type} …
+--   steps, a list for each: {key, head, body, output or false, its type} …
 
 -- What is kept of a record; nil when it does not exist.
 local function read_record(key)
-  local found = call('HMGET', key, 'head', 'body', 'claim', 'expires', 'flow')
-  if not found[1] or (found[4] and tonumber(found[4]) <= now) then return nil end
-  found[1] = string.match(found[1], '^%S+')
-  return found
+  local found = call('HMGET', key, 'head', 'body', 'expires')
+  if found[1] and not (found[3] and tonumber(found[3]) <= now) then return found end
 end
 
 -- Steps in the order in which they were recorded, the first ones with what they left.
@@ -40,14 +38,17 @@ local function read_steps(prefix, asked)
   return steps
 end
 
+-- The flow in the head of an execution.
+local FLOW_OF = '^%S* %S* %S* %S* %S* %S* %S* (%S*)'
+
 local function load_one(load)
   local prefix, records, gates, counters, blobs, steps = load[1], {}, {}, {}, {}, {}
   local gate_is_read = {}
   local stamps = load[2] and values_of(prefix .. STAMPS, load[2])
   for i, name in ipairs(load[2] or NONE) do
     local found = read_record(prefix .. name) or NONE
-    records[i] = {found[1] or '', found[2] or '', found[3] or '', stamps[i] or ''}
-    local flow = load[3] and found[5]
+    records[i] = {found[1] or '', found[2] or '', stamps[i] or ''}
+    local flow = load[3] and string.match(found[1] or '', FLOW_OF)
     if flow and flow ~= '' and not gate_is_read[flow] then
       gate_is_read[flow] = true
       local gate = read_record(prefix .. 'gate:' .. flow)

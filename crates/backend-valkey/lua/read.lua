@@ -8,7 +8,7 @@
 --   LINES record first most     {how many lines of history were ever told, line …} from the first, or the oldest that is kept
 --   LISTED index first end count prefix field …   {members, records}: members between two names, and these fields of the record
 --                               whose name each ends with
---   AUDIT record prefix name    {head, body, claim, expires, due, score in its queue, how that is registered}
+--   AUDIT record prefix name    {head, body, expires, due, score in its queue, how that is registered}
 -- The first two skip from one to the next, however long it is.
 
 local ours = {}
@@ -57,12 +57,12 @@ function ours.LISTED(_, key, first, last, count, prefix, ...)
 end
 
 function ours.AUDIT(_, key, prefix, name)
-  local found = call('HMGET', key, 'head', 'body', 'claim', 'expires')
+  local found = call('HMGET', key, 'head', 'body', 'expires')
   local _, _, _, set = string.match(found[1] or '', HEAD_PARTS)
   set = set and set ~= '' and set
-  found[5] = call('ZSCORE', prefix .. DUE, name)
-  found[6] = set and call('ZSCORE', prefix .. set, name)
-  found[7] = set and call('ZRANGEBYLEX', prefix .. QUEUES, registration_range(set))[1]
+  found[4] = call('ZSCORE', prefix .. DUE, name)
+  found[5] = set and call('ZSCORE', prefix .. set, name)
+  found[6] = set and call('ZRANGEBYLEX', prefix .. QUEUES, registration_range(set))[1]
   return found
 end
 

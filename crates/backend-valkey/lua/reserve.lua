@@ -1,7 +1,7 @@
 -- reserve: takes the best eligible executions of some queues for one worker.
 --
 -- Which queues those are, and what to write, the caller says: here is only the atomic pop and its stamp. What a hand-out
--- does to the record is not worked out here at all: the claim is kept beside the body, and whoever reads both applies the
+-- does to the record is not worked out here at all: the claim is kept in its head beside the body, and whoever reads both applies the
 -- rule to them.
 --
 -- ask[4]: tag   ask[5]: may lease at once   ask[6]: bytes at most   ask[7]: gate states that let claims pass
@@ -75,7 +75,7 @@ local function open_sources(sources, wanted)
 end
 
 -- A head whose rest tells of the next attempt: version, its number, state, and what src/record/attempt.rs writes.
-local NEXT = '^((%d+)%S*) %S* (%S*) %S* %S* (%d+) next (%d) (%S+) (%S+) (%d+) (%d+) (%S*) (.*)$'
+local NEXT = '^((%d+)%S*) %S* (%S*) %S* %S*( %S+ %S+ (%S*) )(%d+) next (%d) (%S+) (%S+) (%d+) (%d+)'
 
 -- Stamps one execution and adds its task; answers how many bytes it has, or nil when its record cannot be seen or would be too much.
 local function stamp(ask, source, tasks)
@@ -84,7 +84,7 @@ local function stamp(ask, source, tasks)
   local found = call('HMGET', key, 'head', 'body', 'lines', 'input', 'input_type')
   local input = found[4] or ''
   if bytes_left and #input > bytes_left then return nil, true end
-  local before, number, state, index, free, attempt, cap, updated, epoch, flow, about = string.match(found[1] or '', NEXT)
+  local before, number, state, about, flow, index, free, attempt, cap, updated, epoch = string.match(found[1] or '', NEXT)
   if not index then return nil end
   local who = CLAIMANT_WIDTH * tasks.count
   local text, lease_ms, grant_ms, actor, lease_id, attempt_id = unpack(ask[8], who + 1, who + CLAIMANT_WIDTH)
@@ -110,12 +110,11 @@ local function stamp(ask, source, tasks)
       ',"lease_epoch":' .. epoch .. '}'
     local lines = tonumber(found[3]) or 0
     call('HSET', key,
-      'head', version .. ' ' .. due_text .. ' active   ' .. index .. ' leased ' .. epoch .. ' ' .. expiry .. ' ' .. lease_id .. ' '
-        .. attempt_id,
-      'claim', at_text .. ' lease ' .. behind .. ' ' .. text,
+      'head', version .. ' ' .. due_text .. ' active  ' .. about .. index .. ' leased ' .. epoch .. ' ' .. expiry .. ' ' .. lease_id
+        .. ' ' .. attempt_id .. '\n' .. at_text .. ' lease ' .. behind .. ' ' .. text,
       'lines', lines + 1, FIELDS_OF_HISTORY .. (lines + 1), line)
     trim_lines(key, lines, lines + 1)
-    feed(prefix, name .. ' ' .. about .. ' ', line)
+    tell(prefix, name, about .. line)
     local moved = source.moved
     if state ~= 'active' then moved[state], moved.active = (moved[state] or 0) - 1, (moved.active or 0) + 1 end
     if flow ~= '' and state ~= 'active' then
@@ -124,13 +123,13 @@ local function stamp(ask, source, tasks)
     end
   else
     local _, _, _, _, _, rest = string.match(found[1], HEAD_PARTS)
-    call('HSET', key, 'head', write_head(version, due_text, state, '', '', rest),
-      'claim', at_text .. ' grant ' .. behind .. ' ' .. text)
+    call('HSET', key, 'head',
+      write_head(version, due_text, state, '', '', rest) .. '\n' .. at_text .. ' grant ' .. behind .. ' ' .. text)
   end
   local dues = source.dues
   local n = #dues
   dues[n + 1], dues[n + 2] = due_text, name
-  if not source.due or due < source.due then source.due, source.due_text = due, due_text end
+  if not source.due or due < source.due then source.due = due end
   n = #tasks
   tasks[n + 1], tasks[n + 2], tasks[n + 3], tasks[n + 4] = before, found[2], at_text, gate_state
   tasks[n + 5], tasks[n + 6], tasks[n + 7] = gate_version, input, found[5] or ''
@@ -144,7 +143,7 @@ local function settle(source, heads)
   if #source.taken > 0 then
     changed(prefix)
     call('ZREM', source.key, unpack(source.taken))
-    tell_due(prefix, source.due_text)
+    tell_due(prefix, integer(source.due))
   end
   local head = source.left
   if not head and source.at <= #source.found then head = source.found[source.at + 1] end

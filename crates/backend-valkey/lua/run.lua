@@ -14,7 +14,7 @@
 --   field, content_type       what the bytes are; false: of the usual type
 --   created, places, dues     scores: in the set of executions, in the queue, timers; false: none of them
 --   best, first_due           the first place, the first timer
---   leaves, enters            members of the index that go; scores and members that come
+--   leaves, enters            members of the index that go, and that come
 --   queue, queues_max         the number of the queue that is entered, how many a lane may have or false
 --   not_after                 the first moment at which one of them is too late
 
@@ -51,13 +51,12 @@ local function line_and_bytes(run, number, line, argument)
 end
 
 local function create(run, key, head, body, line, argument)
-  call('HSET', key, 'head', head, 'body', body, 'lane', run[RUN.lane], line_and_bytes(run, 1, line, argument))
+  call('HSET', key, 'head', head, 'body', body, line_and_bytes(run, 1, line, argument))
 end
 
 local function replace(run, key, found, head, body, line, argument, stream_end)
   local prefix, lines = run[RUN.prefix], tonumber(found[2]) or 0
-  -- What reserve wrote beside the last body is part of this one.
-  call('HSET', key, 'head', head, 'body', body, 'claim', '', line_and_bytes(run, lines + 1, line, argument))
+  call('HSET', key, 'head', head, 'body', body, line_and_bytes(run, lines + 1, line, argument))
   if line then trim_lines(key, lines, lines + 1) end
   local state, set = string.match(found[1], '^%S+ %S* (%S*) (%S*)')
   count_depth(prefix, run[RUN.lane], state, run[RUN.state], 1)
@@ -69,7 +68,7 @@ end
 
 local function write_all(run, keys, found)
   local prefix, names, rows, about = run[RUN.prefix], run[RUN.names], run[RUN.rows], run[RUN.about]
-  local is_new, told = not run[RUN.versions], about and inner(feed_lines, prefix)
+  local is_new, told, said = not run[RUN.versions], nil, nil
   for i = 1, #keys do
     local head, body, line, event, argument, stream_end = unpack(rows, WIDTH * (i - 1) + 1, WIDTH * i)
     if is_new then
@@ -77,7 +76,14 @@ local function write_all(run, keys, found)
     else
       replace(run, keys[i], found[i], head, body, line, argument, stream_end)
     end
-    if line then told[#told + 1] = names[i] .. about .. (event or line) end
+    if line then
+      -- Many are told the same.
+      if told ~= (event or line) then
+        told = event or line
+        said = about .. told
+      end
+      tell(prefix, names[i], said)
+    end
   end
   if is_new then count_depth(prefix, run[RUN.lane], '', run[RUN.state], #keys) end
 end
@@ -85,7 +91,7 @@ end
 -- Scores with their names, the last one first: what is newer stands further behind in most sets, and a short set is searched from its
 -- beginning, so what goes before the one before it is placed at once.
 local function with_names(scores, names)
-  local row, n = {}, 0
+  local row, n = {'ZADD'}, 1
   for i = #names, 1, -1 do
     if scores[i] then
       row[n + 1], row[n + 2] = scores[i], names[i]
@@ -100,7 +106,7 @@ local function move_all(run, queue)
   if run[RUN.created] then add_all(prefix .. EXECUTIONS, with_names(run[RUN.created], names)) end
   if queue then enter(prefix, queue[2], queue[1], queue[4], with_names(run[RUN.places], names), run[RUN.best]) end
   for _, member in ipairs(run[RUN.leaves] or NONE) do remove_from(prefix .. INDEX, member) end
-  if run[RUN.enters] then add_all(prefix .. INDEX, run[RUN.enters]) end
+  for _, member in ipairs(run[RUN.enters] or NONE) do add_to(prefix .. INDEX, '0', member) end
   for i = 1, run[RUN.versions] and #names or 0 do
     if not dues[i] then remove_from(prefix .. DUE, names[i]) end
   end

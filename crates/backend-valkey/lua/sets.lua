@@ -1,6 +1,7 @@
 -- Sorted sets and counts that a call changes. What goes into one set travels in one command, when the call is done or when
 -- somebody has to look at the set before: a batch of submissions costs one ZADD per set, not one per execution.
 
+-- By key: the command, and what comes behind the key.
 local pending = {}
 local depth_moved = {}
 
@@ -11,16 +12,16 @@ local function settle_set(key)
   local waiting = pending[key]
   if not waiting then return end
   pending[key] = nil
-  for first = 1, #waiting, VALUES_MAX do
-    call(waiting.command, key, unpack(waiting, first, math.min(first + VALUES_MAX - 1, #waiting)))
+  for first = 2, #waiting, VALUES_MAX do
+    call(waiting[1], key, unpack(waiting, first, math.min(first + VALUES_MAX - 1, #waiting)))
   end
 end
 
 local function waiting_for(command, key)
   local waiting = pending[key]
-  if waiting and waiting.command == command then return waiting end
+  if waiting and waiting[1] == command then return waiting end
   settle_set(key)
-  waiting = {command = command}
+  waiting = {command}
   pending[key] = waiting
   return waiting
 end
@@ -31,13 +32,13 @@ local function add_to(key, score, member)
   waiting[n + 1], waiting[n + 2] = score, member
 end
 
--- The same for many at once, in a row: score, member …; the row is not used by anybody else any more.
+-- The same for many at once: 'ZADD', score, member …; nobody else uses that row any more.
 local function add_all(key, row)
   if not pending[key] then
-    row.command, pending[key] = 'ZADD', row
+    pending[key] = row
     return
   end
-  for at = 1, #row, 2 do add_to(key, row[at], row[at + 1]) end
+  for at = 2, #row, 2 do add_to(key, row[at], row[at + 1]) end
 end
 
 local function remove_from(key, member)
@@ -48,7 +49,7 @@ end
 -- Whether a set has nothing in it, with all that this call did to it.
 local function is_empty(key)
   local waiting = pending[key]
-  if waiting and waiting.command == 'ZADD' then return false end
+  if waiting and waiting[1] == 'ZADD' then return false end
   settle_set(key)
   return call('EXISTS', key) == 0
 end
@@ -73,10 +74,33 @@ local function values_of(key, fields)
   return values
 end
 
+-- Moves counters of a hash, and answers their new values. In a row from a place on: n names, then how far each moves. Two commands
+-- move any number of them, so few are moved one by one.
+local function move_counters(key, row, at, n)
+  local values = {}
+  if n <= 2 then
+    for i = at, at + n - 1 do values[#values + 1] = call('HINCRBY', key, row[i], row[i + n]) end
+    return values
+  end
+  local found, written = call('HMGET', key, unpack(row, at, at + n - 1)), {}
+  for i = 1, n do
+    values[i] = tonumber(found[i] or 0) + row[at + n + i - 1]
+    written[2 * i - 1], written[2 * i] = row[at + i - 1], values[i]
+  end
+  call('HSET', key, unpack(written))
+  return values
+end
+
 -- Counts executions by state, so many at once. lane: "<namespace>/<lane>"
 local function count_depth(prefix, lane, before, after, count)
   if before == after then return end
-  local moved = inner(inner(depth_moved, prefix), lane)
+  local lanes = inner(depth_moved, prefix)
+  local moved = lanes[lane]
+  if not moved then
+    -- States that most executions go through.
+    moved = {waiting = 0, active = 0, completed = 0, waiting_children = 0}
+    lanes[lane] = moved
+  end
   moved[before] = (moved[before] or 0) - count
   moved[after] = (moved[after] or 0) + count
 end
@@ -84,9 +108,15 @@ end
 local function settle_depth(prefix, lanes)
   for name, moved in pairs(lanes) do
     local namespace, lane = string.match(name, '^([^/]*)/(.*)$')
+    local row, n = {}, 0
     for state, by in pairs(moved) do
-      if by ~= 0 and state ~= '' then call('HINCRBY', prefix .. DEPTH .. namespace, lane .. ' ' .. state, by) end
+      if by ~= 0 and state ~= '' then
+        n = n + 1
+        table.insert(row, n, lane .. ' ' .. state)
+        row[2 * n] = by
+      end
     end
+    move_counters(prefix .. DEPTH .. namespace, row, 1, n)
   end
 end
 

@@ -19,18 +19,13 @@ local function tell_alone(key, text)
   trim_lines(key, before, before + 1)
 end
 
--- Lines for the feed of each partition. Those of one call go into one entry.
-local feed_lines = {}
+-- Lines for the feed of each partition, as parts of a text. Those of one call go into one entry, where lines that say the same one after
+-- the other are one with several names: "<record>,<record> <namespace>/<lane> <kind> <flow> <line>".
+local feeds = {}
 
 local ENTRY_LINES_MAX = 500
 -- Feeds are trimmed once in so many lines, to so many less than they may hold.
 local TRIM_EVERY = 64
-
--- Adds a line to the feed. about: "<record> <namespace>/<lane> <kind> <flow> "
-local function feed(prefix, about, text)
-  local lines = inner(feed_lines, prefix)
-  lines[#lines + 1] = about .. text
-end
 
 -- Drops the oldest entries until at most `keep` lines are left; `told` were ever told. Notes when, and of which time the last
 -- one was: who has seen none of the feed asks whether it missed one.
@@ -56,23 +51,41 @@ local function write_entry(key, first, lines)
   end
 end
 
-local function settle_feed(prefix, lines)
-  local key, count = prefix .. FEED, #lines
+local function settle_feed(prefix, feed)
+  local count = feed.count
   local told = call('HINCRBY', prefix .. STAMPS, 'told', count)
-  local first = told - count + 1
-  for from = 1, count, ENTRY_LINES_MAX do
-    write_entry(key, first, table.concat(lines, '\n', from, math.min(from + ENTRY_LINES_MAX - 1, count)))
-    first = first + ENTRY_LINES_MAX
-  end
+  feed[#feed + 1] = feed.said
+  write_entry(prefix .. FEED, told - count + 1, table.concat(feed))
   if math.floor(told / TRIM_EVERY) ~= math.floor((told - count) / TRIM_EVERY) then
     trim_feed(prefix, told, feed_lines_max - TRIM_EVERY)
   end
   hint('f ' .. prefix)
 end
 
+-- Adds a line about a record to the feed. said: " <namespace>/<lane> <kind> <flow> <line>"
+local function tell(prefix, name, said)
+  local feed = feeds[prefix]
+  if not feed then
+    feeds[prefix] = {name, count = 1, said = said}
+    return
+  end
+  local n = #feed
+  if feed.said == said then
+    feed[n + 1], feed[n + 2] = ',', name
+  else
+    feed[n + 1], feed[n + 2], feed[n + 3] = feed.said, '\n', name
+    feed.said = said
+  end
+  feed.count = feed.count + 1
+  if feed.count == ENTRY_LINES_MAX then
+    feeds[prefix] = nil
+    settle_feed(prefix, feed)
+  end
+end
+
 local function settle_feeds()
-  for prefix, lines in pairs(feed_lines) do finish_with(prefix, settle_feed, prefix, lines) end
-  feed_lines = {}
+  for prefix, feed in pairs(feeds) do finish_with(prefix, settle_feed, prefix, feed) end
+  feeds = {}
 end
 
 finish = function()

@@ -9,7 +9,7 @@ use ff_backend::transaction::{CommitError, Committed, Transaction};
 use ff_core::partition::{Family, Partition};
 use redis::Value;
 
-use self::pack::Queues;
+use self::pack::{Moved, Queues};
 use self::run::Sorted;
 use crate::call::Reply;
 use crate::error::corrupt;
@@ -138,8 +138,8 @@ fn committed(transaction: &Transaction, answer: &[Value], reply: &Reply) -> Resu
     match text(next()?)? {
         "ok" => {
             let moment = reply.moment(number(next()?)?);
-            let moved = transaction.increments.iter();
-            let counters = moved.map(|(key, _)| Ok((*key, number(next()?)?)));
+            let moved = Moved::by(transaction);
+            let counters = moved.keys().map(|key| Ok((key, number(next()?)?)));
             let counters = counters.collect::<ff_backend::Result<_>>()?;
             let now = reply.now;
             Ok((Committed { now, counters }, moment))

@@ -68,17 +68,17 @@ fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
     snapshot.generation = reply.generation;
     let [records, gates, counters, blobs, steps] = values(answer)?;
     for (key, found) in load.records.into_iter().zip(list(records)?) {
-        let [version, body, claim, stamp] = values(found)?;
+        let [head, body, stamp] = values(found)?;
         if let Some(stamp) = optional_number(&stamp)? {
             snapshot.nudges.insert(key.clone(), NudgeStamp(stamp));
         }
-        let found = read_record(&key, &version, body, &claim)?;
+        let found = read_record(&key, &head, body)?;
         snapshot.records.extend(found.map(|found| (key, found)));
     }
     for gate in list(gates)? {
-        let [flow_id, version, body] = values(gate)?;
+        let [flow_id, head, body] = values(gate)?;
         let key = RecordKey::Gate(text(&flow_id)?.parse().map_err(corrupt)?);
-        let found = read_record(&key, &version, body, &Value::Nil)?;
+        let found = read_record(&key, &head, body)?;
         snapshot.records.extend(found.map(|found| (key, found)));
     }
     for (key, value) in load.counters.into_iter().zip(list(counters)?) {
@@ -99,9 +99,9 @@ fn snapshot(load: Load, answer: Value, reply: &Reply) -> Result<Snapshot> {
 }
 
 fn add_step(snapshot: &mut Snapshot, id: ExecutionId, found: Value) -> Result<()> {
-    let [key, version, body, output, content_type] = values(found)?;
+    let [key, head, body, output, content_type] = values(found)?;
     let key = RecordKey::Step(id, text(&key)?.parse().map_err(corrupt)?);
-    let found = read_record(&key, &version, body, &Value::Nil)?;
+    let found = read_record(&key, &head, body)?;
     if let (Some((Record::Step(step), _)), true) = (&found, output != Value::Nil) {
         let blob = BlobKey::Step(id, step.seq);
         snapshot.blobs.insert(blob, payload(output, &content_type)?);

@@ -9,7 +9,7 @@ use ff_core::limits::{BUDGET_SETS_MAX, QUEUES_MAX};
 use ff_core::machine::decided::StreamEnd;
 use ff_core::machine::placement::{QueueKey, due_at, queue_of};
 use ff_core::name::ContentType;
-use ff_core::record::{AboutLines, HistoryLine, HistorySubject, Record, RecordKey};
+use ff_core::record::{AboutLines, CounterKey, HistoryLine, HistorySubject, Record, RecordKey};
 use ff_core::state::public_state;
 use ff_core::time::Timestamp;
 
@@ -86,23 +86,17 @@ impl Packed {
         pack.optional(transaction.generation.map(|generation| generation.0.to_string()));
         pack.maybe(transaction.not_after.map(|at| count(at.as_millis())));
         expect(pack, transaction.guards.iter().map(|(key, version)| (key, *version)));
-        pack.row(14, transaction.puts.iter(), |pack, put| {
+        pack.row(12, transaction.puts.iter(), |pack, put| {
             self.put(pack, put, transaction, queues);
         });
         let deletes = transaction.deletes.iter();
         expect(pack, deletes.map(|delete| (&delete.key, Some(delete.expected))));
         pack.row(4, transaction.history.iter(), |pack, line| {
-            let about = subject(line.subject);
-            match self.names.iter().position(|name| *name == about) {
-                // Lua counts from 1.
-                Some(number) => pack.number(count(number + 1)),
-                None => pack.text(about),
-            };
+            written(pack, &self.names, &subject(line.subject));
             let (text, event) = told(line, about_in(transaction, line.subject).as_ref());
-            let about = format_args!("{}{}", subject(line.subject), AboutText(line));
-            pack.display(about).text(text).optional(event);
+            pack.display(AboutText(line)).text(text).optional(event);
         });
-        beside(pack, transaction);
+        beside(pack, transaction, &self.names);
         let limit = transaction.limits_queues && !self.entered.is_empty();
         pack.maybe(limit.then(|| count(QUEUES_MAX)));
         let [leaves, enters] = moved(transaction);
@@ -135,7 +129,6 @@ impl Packed {
             }
         }
         pack.maybe(put.ttl.map(|ttl| count(ttl.as_millis())));
-        pack.flag(matches!(key, RecordKey::SignalKey(..) | RecordKey::SubmissionKey(..)));
         plain(pack, record);
     }
 }
@@ -147,20 +140,19 @@ fn plain(pack: &mut Pack, record: &Record) {
             Record::Gate(gate) => state::gate_word(gate.state),
             _ => "",
         };
-        pack.text(state).nothing().nothing().nothing();
+        pack.text(state).nothing().flag(matches!(record, Record::Flow(_)));
         return;
     };
     let definition = &execution.definition;
     pack.text(public_state(execution).as_str())
         .text(definition.created_at.as_millis().to_string())
-        .text(lane(&definition.namespace, &definition.lane))
-        .optional(definition.flow.map(|flow_id| flow_id.to_string()));
+        .text(lane(&definition.namespace, &definition.lane));
 }
 
 /// Records with the versions they must have.
 fn expect<'k>(pack: &mut Pack, expected: impl ExactSizeIterator<Item = (&'k RecordKey, Option<Version>)>) {
-    pack.each(expected, |pack, (key, version)| {
-        pack.list(2).text(name(key)).display(IfAny(version.map(VersionText)));
+    pack.row(2, expected, |pack, (key, version)| {
+        pack.text(name(key)).display(IfAny(version.map(VersionText)));
     });
 }
 
@@ -178,12 +170,61 @@ pub(super) fn moved(transaction: &Transaction) -> [Vec<String>; 2] {
     [leaves, enters]
 }
 
+/// A record by its name, or by its number among those that are written.
+fn written(pack: &mut Pack, names: &[String], about: &str) {
+    match names.iter().position(|name| name == about) {
+        // Lua counts from 1.
+        Some(number) => pack.number(count(number + 1)),
+        None => pack.text(about),
+    };
+}
+
+/// Counters that are moved, by the record they belong to.
+#[derive(Default)]
+pub(super) struct Moved(Vec<(String, Vec<(CounterKey, String, i64)>)>);
+
+impl Moved {
+    pub(super) fn by(transaction: &Transaction) -> Self {
+        let mut moved = Self::default();
+        for (key, by) in &transaction.increments {
+            let (owner, field) = counter::name(*key);
+            match moved.0.iter_mut().find(|(known, _)| *known == owner) {
+                Some((_, counters)) => counters.push((*key, field, *by)),
+                None => moved.0.push((owner, vec![(*key, field, *by)])),
+            }
+        }
+        moved
+    }
+
+    /// In the order in which their new values are answered.
+    pub(super) fn keys(&self) -> impl Iterator<Item = CounterKey> {
+        self.0
+            .iter()
+            .flat_map(|(_, counters)| counters.iter().map(|(key, ..)| *key))
+    }
+
+    fn write(&self, pack: &mut Pack, names: &[String]) {
+        if self.0.is_empty() {
+            pack.nothing();
+            return;
+        }
+        pack.list(self.0.iter().map(|(_, counters)| 2 + 2 * counters.len()).sum());
+        for (owner, counters) in &self.0 {
+            written(pack, names, owner);
+            pack.number(count(counters.len()));
+            counters.iter().for_each(|(_, field, _)| {
+                pack.text(field);
+            });
+            counters.iter().for_each(|(.., by)| {
+                pack.number(*by);
+            });
+        }
+    }
+}
+
 /// What a transaction does besides writing records.
-fn beside(pack: &mut Pack, transaction: &Transaction) {
-    pack.each(transaction.increments.iter(), |pack, (key, by)| {
-        let (name, field) = counter::name(*key);
-        pack.list(3).text(name).text(field).number(*by);
-    });
+fn beside(pack: &mut Pack, transaction: &Transaction, names: &[String]) {
+    Moved::by(transaction).write(pack, names);
     pack.each(transaction.nudges.iter(), |pack, nudge| {
         pack.list(3).text(name(&nudge.key));
         match nudge.only_at_zero.map(counter::name) {

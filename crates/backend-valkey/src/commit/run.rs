@@ -231,9 +231,7 @@ impl<'t> Run<'t> {
                 "best" => self.least(pack, |member| member.score),
                 "first_due" => self.least(pack, |member| member.due_at.map(millis)),
                 "leaves" => pack.texts(leaves.iter()),
-                "enters" => pack.row(2, enters.iter(), |pack, member| {
-                    pack.text("0").text(member);
-                }),
+                "enters" => pack.texts(enters.iter()),
                 // Lua counts from 1.
                 "queue" => pack.maybe(kind.queue.map(|number| count(number + 1))),
                 "queues_max" => pack.maybe(kind.limits_queues.then(|| count(QUEUES_MAX))),

@@ -174,12 +174,18 @@ fn raw(partition: Partition, entry: Value) -> Result<Vec<Raw>> {
     let (millis, first) = id.split_once('-').ok_or_else(|| corrupt(format!("position {id:?}")))?;
     let (millis, first): (u64, u64) = (millis.parse().map_err(corrupt)?, first.parse().map_err(corrupt)?);
     let [_, lines] = values(fields)?;
-    let lines = text(&lines)?.split('\n').zip(first..);
-    let lines = lines.map(|(line, sequence)| (position(millis, sequence), partition, line.to_owned()));
-    Ok(lines.collect())
+    let lines = text(&lines)?.split('\n').flat_map(|line| {
+        let (names, said) = line.split_once(' ').unwrap_or((line, ""));
+        names.split(',').map(move |name| format!("{name} {said}"))
+    });
+    let lines = lines.zip(first..);
+    Ok(lines
+        .map(|(line, sequence)| (position(millis, sequence), partition, line))
+        .collect())
 }
 
-/// A line of a feed: `<record> <namespace>/<lane> <kind> <flow> <line>`, with nothing between two spaces where there is none.
+/// A line of a feed: `<record> <namespace>/<lane> <kind> <flow> <line>`, with nothing between two spaces where there is none. In an
+/// entry several records that the same is said of stand before it, with commas between them.
 fn parse(partition: Partition, told: &str) -> Result<HistoryLine> {
     let unknown = || corrupt(format!("a line of a feed: {told:?}"));
     let mut parts = told.splitn(5, ' ');

@@ -12,7 +12,7 @@ use crate::record::{Found, read_record};
 use crate::reply::{list, optional_number};
 
 /// The fields a record is made of.
-pub(super) const FIELDS: [&str; 4] = ["head", "body", "claim", "expires"];
+pub(super) const FIELDS: [&str; 3] = ["head", "body", "expires"];
 
 impl Reader<'_> {
     /// The records with these keys, those that exist.
@@ -45,9 +45,9 @@ pub(super) fn if_readable<T>(read: Result<T>) -> Result<Option<T>> {
 pub(super) fn record(key: &RecordKey, fields: Vec<Value>, now: Timestamp) -> Found {
     let mut fields = fields.into_iter();
     let mut next = || fields.next().unwrap_or(Value::Nil);
-    let (head, body, claim, expires) = (next(), next(), next(), next());
+    let (head, body, expires) = (next(), next(), next());
     match optional_number(&expires)?.map(Timestamp::from_millis) {
         Some(expires_at) if expires_at.has_come(now) => Ok(None),
-        _ => read_record(key, &head, body, &claim),
+        _ => read_record(key, &head, body),
     }
 }

@@ -1,4 +1,4 @@
-//! The attempt of an execution in plain words: who may append to its output, or who may get the next one.
+//! An execution and its attempt in plain words: who may append to its output, or who may get the next one.
 
 use std::fmt;
 
@@ -8,13 +8,16 @@ use ff_core::record::{Execution, Runnable};
 use crate::keys::lane;
 use crate::pack::IfAny;
 
-/// Begins with the index of the attempt, and goes on with `leased` and the fence, `next` and what `reserve` must know, `ended`, or
-/// `open`. Nothing before there was one.
+/// Begins with lane, kind and flow, as they stand before its lines in the feed. Then comes the index of the attempt, and `leased` and
+/// the fence, `next` and what `reserve` must know, `ended`, or `open`; nothing before there was one.
 pub(crate) struct AttemptText<'e>(pub(crate) &'e Execution);
 
 impl fmt::Display for AttemptText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let execution = self.0;
+        let definition = &execution.definition;
+        let lane = lane(&definition.namespace, &definition.lane);
+        write!(f, "{lane} {} {} ", definition.kind, IfAny(definition.flow))?;
         if let Some(runnable) = execution.runnable() {
             return next(execution, runnable, f);
         }
@@ -33,8 +36,7 @@ impl fmt::Display for AttemptText<'_> {
     }
 }
 
-/// `<index> next <nothing admits it> <attempt that goes on> <when it is due anyway> <updated> <epoch> <flow> <what stands before its
-/// lines in the feed>`.
+/// `<index> next <nothing admits it> <attempt that goes on> <when it is due anyway> <updated> <epoch>`.
 fn next(execution: &Execution, runnable: &Runnable, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let next = &runnable.next_claim;
     let free = u8::from(!needs_admission(execution));
@@ -49,8 +51,5 @@ fn next(execution: &Execution, runnable: &Runnable, f: &mut fmt::Formatter<'_>) 
         Some(at) => write!(f, "{} ", at.as_millis())?,
         None => f.write_str("- ")?,
     }
-    let (definition, updated_at, epoch) = (&execution.definition, execution.updated_at, execution.lease_epoch);
-    let (kind, flow) = (&definition.kind, IfAny(definition.flow));
-    let lane = lane(&definition.namespace, &definition.lane);
-    write!(f, "{} {epoch} {flow} {lane} {kind} {flow}", updated_at.as_millis())
+    write!(f, "{} {}", execution.updated_at.as_millis(), execution.lease_epoch)
 }

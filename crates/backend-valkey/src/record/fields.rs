@@ -42,12 +42,13 @@ pub(crate) fn execution(body: &[u8]) -> Result<Execution> {
 /// A record that was looked for.
 pub(crate) type Found = Result<Option<(Record, Version)>>;
 
-/// The record with this key, if there is one, from its version or head, its body and the claim beside it.
-pub(crate) fn read_record(key: &RecordKey, version: &Value, body: Value, claim: &Value) -> Found {
-    let Some(version) = parse_version(optional_text(version)?.unwrap_or_default())? else {
+/// The record with this key, if there is one, from its head, which may end with a claim, and its body.
+pub(crate) fn read_record(key: &RecordKey, head: &Value, body: Value) -> Found {
+    let head = optional_text(head)?.unwrap_or_default();
+    let Some(version) = parse_version(head)? else {
         return Ok(None);
     };
-    let claim = optional_text(claim)?.unwrap_or_default();
+    let claim = head.split_once('\n').map_or("", |(_, claim)| claim);
     let record = record::read_with_claim(key, text(&bytes(body)?)?, claim)?;
     Ok(Some((record, version)))
 }
