@@ -37,11 +37,11 @@ BEGIN
     SELECT execution.partition, 'execution:' || execution.uuid, execution.history_first, execution.history_lines, execution.history
     FROM unnest(replaced) AS put
     JOIN execution ON execution.partition = put.partition AND execution.uuid = put.uuid
-    WHERE (executions[put.at]).history_lines + put.line_count > 64;
+    WHERE (executions[put.at]).history_lines > 60;
     UPDATE execution SET history = '', history_first = history_first + history_lines, history_lines = 0
     FROM unnest(replaced) AS put
     WHERE execution.partition = put.partition AND execution.uuid = put.uuid
-        AND (executions[put.at]).history_lines + put.line_count > 64;
+        AND (executions[put.at]).history_lines > 60;
     DELETE FROM history USING unnest(replaced) AS put
     JOIN execution ON execution.partition = put.partition AND execution.uuid = put.uuid
     WHERE history.partition = put.partition AND history.key = 'execution:' || put.uuid
@@ -55,6 +55,8 @@ CREATE FUNCTION commit(
     expected_executions expected_execution[],
     expected_records    expected_record[],
     guards              expected_record[],
+    -- The queues that are entered.
+    queues              bigint[],
     created             execution_put[],
     replaced            execution_put[],
     deleted             execution_gone[],
@@ -67,6 +69,8 @@ CREATE FUNCTION commit(
     increments          increment[],
     nudges              nudge_put[],
     cleared             nudge_seen[],
+    -- Those that come with an execution which is created: nothing can be there yet.
+    first_payloads      payload_put[],
     payloads            payload_put[],
     lines               line_put[],
     told                told[],
@@ -81,7 +85,7 @@ DECLARE
     told_of       execution_before[];
     records       record_before[] := '{}';
     gates         record_before[] := '{}';
-    any_forgotten boolean;
+    any_forgotten boolean := false;
     rows_written  integer;
     generation_now bigint;
 BEGIN
@@ -125,7 +129,9 @@ BEGIN
     -- Read before the locks, the clock would let through what came too late behind one.
     now := store_now(caller);
     -- What is remembered no longer is not there.
-    any_forgotten := EXISTS (SELECT FROM unnest(records) AS found WHERE found.expires_at <= now);
+    IF expected_records IS NOT NULL THEN
+        any_forgotten := EXISTS (SELECT FROM unnest(records) AS found WHERE found.expires_at <= now);
+    END IF;
     IF any_forgotten THEN
         records := ARRAY(SELECT one FROM unnest(records) AS one WHERE one.expires_at IS NULL OR one.expires_at > now);
     END IF;
@@ -136,61 +142,101 @@ BEGIN
     THEN
         verdicts := conflicts(expected_executions, expected_records || guards, executions, records || gates);
     END IF;
-    IF EXISTS (SELECT FROM unnest(transactions) AS asked WHERE asked.generation IS NOT NULL) THEN
+    IF EXISTS (SELECT FROM unnest(transactions) AS asked WHERE asked.generation IS NOT NULL OR asked.not_after <= now) THEN
         generation_now := current_generation(caller);
         verdicts := ARRAY(
             SELECT ROW(asked.tx, 'generation', NULL, NULL, NULL)::verdict
             FROM unnest(transactions) WITH ORDINALITY AS asked (generation, not_after, tx)
-            WHERE asked.generation IS NOT NULL AND asked.generation IS DISTINCT FROM generation_now) || verdicts;
+            WHERE asked.generation IS NOT NULL AND asked.generation IS DISTINCT FROM generation_now) || verdicts || ARRAY(
+            SELECT ROW(asked.tx, 'too_late', NULL, NULL, NULL)::verdict
+            FROM unnest(transactions) WITH ORDINALITY AS asked (generation, not_after, tx)
+            WHERE asked.not_after <= now);
     END IF;
-    verdicts := verdicts || ARRAY(
-        SELECT ROW(asked.tx, 'too_late', NULL, NULL, NULL)::verdict
-        FROM unnest(transactions) WITH ORDINALITY AS asked (generation, not_after, tx)
-        WHERE asked.not_after <= now);
     IF cardinality(verdicts) > 0 THEN
         RETURN;
     END IF;
     -- A failover may have lost what a number stands for, which the caller still knows: it says so once more.
-    has_forgotten := EXISTS (
-        SELECT FROM (SELECT queue_id FROM unnest(created) UNION SELECT queue_id FROM unnest(replaced)) AS entered
-        WHERE queue_id IS NOT NULL AND NOT EXISTS (SELECT FROM queue WHERE queue.queue_id = entered.queue_id));
+    has_forgotten := false;
+    IF queues IS NOT NULL THEN
+        has_forgotten := EXISTS (
+            SELECT FROM unnest(queues) AS entered (queue_id)
+            WHERE NOT EXISTS (SELECT FROM queue WHERE queue.queue_id = entered.queue_id));
+    END IF;
     IF has_forgotten THEN
         RETURN;
     END IF;
 
+    -- Rows are read out of what was sent once: what follows from them goes by what was written.
     IF created IS NOT NULL THEN
-        INSERT INTO execution (partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason,
-            blocking_detail, priority, updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap, worker,
-            lease_epoch, lease_id, lease_expires_at, is_attempt_over, input_bytes, history, history_lines, body)
-        SELECT partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason, blocking_detail, priority,
-            updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap, worker, lease_epoch, lease_id,
-            lease_expires_at, is_attempt_over, input_bytes, put.lines, line_count, body
-        FROM unnest(created) AS put
-        ORDER BY partition, uuid;
+        WITH written AS (
+            INSERT INTO execution (partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason,
+                blocking_detail, priority, updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap,
+                worker, lease_epoch, lease_id, lease_expires_at, is_attempt_over, input_bytes, history, history_lines, body)
+            SELECT partition, uuid, namespace, lane, kind, created_at, version, tag, state, blocking_reason, blocking_detail, priority,
+                updated_at, flow_id, due_at, queue_id, score, attempt_index, attempt_id, is_free, due_cap, worker, lease_epoch, lease_id,
+                lease_expires_at, is_attempt_over, input_bytes, put.lines, line_count, body
+            FROM unnest(created) AS put
+            RETURNING execution.partition, execution.uuid, execution.namespace, execution.lane, execution.state, execution.due_at,
+                execution.queue_id, execution.score
+        ), eligible AS (
+            INSERT INTO queued (partition, queue_id, score, uuid)
+            SELECT partition, queue_id, score, uuid FROM written WHERE queue_id IS NOT NULL
+        ), timed AS (
+            INSERT INTO due (partition, at, key) SELECT partition, due_at, 'execution:' || uuid FROM written WHERE due_at IS NOT NULL
+        )
+        INSERT INTO lane_depth (namespace, lane, state, count)
+        SELECT namespace, lane, state, count(*) FROM written GROUP BY namespace, lane, state;
     END IF;
     IF replaced IS NOT NULL THEN
-        IF EXISTS (SELECT FROM unnest(replaced) AS put WHERE (executions[put.at]).history_lines + put.line_count > 64) THEN
+        IF EXISTS (SELECT FROM unnest(executions) AS found WHERE found.history_lines > 60) THEN
             PERFORM spill_history(replaced, executions);
         END IF;
         -- What never changes is not named, so that its indexes are left alone. A queue is kept for as long as it waits.
-        UPDATE execution SET version = put.version, tag = put.tag, state = put.state, blocking_reason = put.blocking_reason,
-            blocking_detail = put.blocking_detail, priority = put.priority, updated_at = put.updated_at, flow_id = put.flow_id,
-            due_at = put.due_at,
-            queue_id = CASE WHEN put.queue_id IS NOT NULL THEN coalesce(execution.queue_id, put.queue_id) END, score = put.score,
-            attempt_index = put.attempt_index, attempt_id = put.attempt_id, is_free = put.is_free, due_cap = put.due_cap,
-            worker = put.worker, lease_epoch = put.lease_epoch, lease_id = put.lease_id, lease_expires_at = put.lease_expires_at,
-            is_attempt_over = put.is_attempt_over, history = execution.history || put.lines,
-            history_lines = execution.history_lines + put.line_count, claim = '', body = put.body
-        FROM unnest(replaced) AS put
-        WHERE execution.partition = put.partition AND execution.uuid = put.uuid;
+        WITH written AS (
+            UPDATE execution SET version = put.version, tag = put.tag, state = put.state, blocking_reason = put.blocking_reason,
+                blocking_detail = put.blocking_detail, priority = put.priority, updated_at = put.updated_at, flow_id = put.flow_id,
+                due_at = put.due_at,
+                queue_id = CASE WHEN put.queue_id IS NOT NULL THEN coalesce(execution.queue_id, put.queue_id) END, score = put.score,
+                attempt_index = put.attempt_index, attempt_id = put.attempt_id, is_free = put.is_free, due_cap = put.due_cap,
+                worker = put.worker, lease_epoch = put.lease_epoch, lease_id = put.lease_id, lease_expires_at = put.lease_expires_at,
+                is_attempt_over = put.is_attempt_over, history = execution.history || put.lines,
+                history_lines = execution.history_lines + put.line_count, claim = '', body = put.body
+            FROM unnest(replaced) AS put
+            WHERE execution.partition = put.partition AND execution.uuid = put.uuid
+            RETURNING execution.partition, execution.uuid, execution.namespace, execution.lane, execution.state, execution.due_at,
+                execution.queue_id, execution.score, executions[put.at] AS before
+        ), left_queues AS (
+            DELETE FROM queued USING written
+            WHERE (before).queue_id IS NOT NULL AND (before).score IS DISTINCT FROM written.score
+                AND queued.partition = written.partition AND queued.queue_id = (before).queue_id
+                AND queued.score = (before).score AND queued.uuid = written.uuid
+        ), no_longer_due AS (
+            DELETE FROM due USING written
+            WHERE (before).due_at IS NOT NULL AND (before).due_at IS DISTINCT FROM written.due_at
+                AND due.partition = written.partition AND due.at = (before).due_at AND due.key = 'execution:' || written.uuid
+        ), eligible AS (
+            INSERT INTO queued (partition, queue_id, score, uuid)
+            SELECT partition, queue_id, score, uuid FROM written
+            WHERE queue_id IS NOT NULL AND score IS DISTINCT FROM (before).score
+        ), timed AS (
+            INSERT INTO due (partition, at, key)
+            SELECT partition, due_at, 'execution:' || uuid FROM written
+            WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM (before).due_at
+        )
+        INSERT INTO lane_depth (namespace, lane, state, count)
+        SELECT written.namespace, written.lane, change.state, sum(change.by)
+        FROM written
+        CROSS JOIN LATERAL (VALUES (written.state, 1), ((before).state, -1)) AS change (state, by)
+        WHERE written.state <> (before).state
+        GROUP BY written.namespace, written.lane, change.state HAVING sum(change.by) <> 0;
     END IF;
     IF deleted IS NOT NULL THEN
         DELETE FROM execution USING unnest(deleted) AS gone
         WHERE execution.partition = gone.partition AND execution.uuid = gone.uuid;
         DELETE FROM payload USING unnest(deleted) AS gone
         WHERE payload.partition = gone.partition AND payload.uuid = gone.uuid;
+        PERFORM forget_executions(deleted, executions);
     END IF;
-    PERFORM move_executions(created, replaced, deleted, executions);
 
     IF any_forgotten THEN
         DELETE FROM record USING unnest(created_records) AS put
@@ -232,13 +278,17 @@ BEGIN
     IF lines IS NOT NULL THEN
         PERFORM append_lines(lines, told_of);
     END IF;
-    IF payloads IS NOT NULL THEN
+    IF first_payloads IS NOT NULL THEN
+        -- Not unnested as a table, which would be written down first.
         INSERT INTO payload (partition, uuid, name, content_type, bytes)
-        SELECT partition, uuid, name, content_type, bytes FROM unnest(payloads) WHERE is_first;
+        SELECT (put).partition, (put).uuid, (put).name, (put).content_type, (put).bytes
+        FROM (SELECT unnest(first_payloads) AS put) AS one;
+    END IF;
+    IF payloads IS NOT NULL THEN
         -- Those of an execution that is not there are not kept.
         INSERT INTO payload (partition, uuid, name, content_type, bytes)
         SELECT partition, uuid, name, content_type, bytes FROM unnest(payloads) AS put
-        WHERE NOT is_first AND EXISTS (
+        WHERE EXISTS (
             SELECT FROM execution WHERE execution.partition = put.partition AND execution.uuid = put.uuid)
         ON CONFLICT (partition, uuid, name) DO UPDATE SET content_type = excluded.content_type, bytes = excluded.bytes;
     END IF;

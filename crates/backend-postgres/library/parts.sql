@@ -26,52 +26,19 @@ BEGIN
             AND log_position() >= caller.reached);
 END $$;
 
--- Moves executions in their queues, among what is due, and in the depths of their lanes.
-CREATE FUNCTION move_executions(
-    created execution_put[], replaced execution_put[], deleted execution_gone[], executions execution_before[]
-) RETURNS void LANGUAGE plpgsql AS $$
+-- Takes executions that are gone out of their queues, of what is due and of the depths of their lanes.
+CREATE FUNCTION forget_executions(deleted execution_gone[], executions execution_before[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF replaced IS NOT NULL OR deleted IS NOT NULL THEN
-        DELETE FROM queued USING (
-            SELECT executions[put.at] AS before, put.score FROM unnest(replaced) AS put
-            UNION ALL
-            SELECT executions[gone.at], NULL FROM unnest(deleted) AS gone
-        ) AS change
-        WHERE (before).queue_id IS NOT NULL AND (before).score IS DISTINCT FROM change.score
-            AND queued.partition = (before).partition AND queued.queue_id = (before).queue_id
-            AND queued.score = (before).score AND queued.uuid = (before).uuid;
-        DELETE FROM due USING (
-            SELECT executions[put.at] AS before, put.due_at FROM unnest(replaced) AS put
-            UNION ALL
-            SELECT executions[gone.at], NULL FROM unnest(deleted) AS gone
-        ) AS change
-        WHERE (before).due_at IS NOT NULL AND (before).due_at IS DISTINCT FROM change.due_at
-            AND due.partition = (before).partition AND due.at = (before).due_at AND due.key = 'execution:' || (before).uuid;
-    END IF;
-    INSERT INTO queued (partition, queue_id, score, uuid)
-    SELECT partition, queue_id, score, uuid FROM unnest(created) WHERE queue_id IS NOT NULL
-    UNION ALL
-    SELECT put.partition, coalesce((executions[put.at]).queue_id, put.queue_id), put.score, put.uuid
-    FROM unnest(replaced) AS put
-    WHERE put.queue_id IS NOT NULL AND put.score IS DISTINCT FROM (executions[put.at]).score;
-    INSERT INTO due (partition, at, key)
-    SELECT partition, due_at, 'execution:' || uuid FROM unnest(created) WHERE due_at IS NOT NULL
-    UNION ALL
-    SELECT partition, due_at, 'execution:' || uuid FROM unnest(replaced) AS put
-    WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM (executions[put.at]).due_at;
+    DELETE FROM queued USING (SELECT executions[gone.at] AS before FROM unnest(deleted) AS gone) AS change
+    WHERE (before).queue_id IS NOT NULL AND queued.partition = (before).partition AND queued.queue_id = (before).queue_id
+        AND queued.score = (before).score AND queued.uuid = (before).uuid;
+    DELETE FROM due USING (SELECT executions[gone.at] AS before FROM unnest(deleted) AS gone) AS change
+    WHERE (before).due_at IS NOT NULL AND due.partition = (before).partition AND due.at = (before).due_at
+        AND due.key = 'execution:' || (before).uuid;
     INSERT INTO lane_depth (namespace, lane, state, count)
-    SELECT namespace, lane, state, sum(by) FROM (
-        SELECT namespace, lane, state, 1 AS by FROM unnest(created)
-        UNION ALL
-        SELECT namespace, lane, state, 1 FROM unnest(replaced) AS put WHERE put.state <> (executions[put.at]).state
-        UNION ALL
-        SELECT put.namespace, put.lane, (executions[put.at]).state, -1 FROM unnest(replaced) AS put
-        WHERE put.state <> (executions[put.at]).state
-        UNION ALL
-        SELECT (executions[gone.at]).namespace, (executions[gone.at]).lane, (executions[gone.at]).state, -1
-        FROM unnest(deleted) AS gone
-    ) AS change
-    GROUP BY namespace, lane, state HAVING sum(by) <> 0;
+    SELECT (before).namespace, (before).lane, (before).state, -count(*)
+    FROM (SELECT executions[gone.at] AS before FROM unnest(deleted) AS gone) AS change
+    GROUP BY (before).namespace, (before).lane, (before).state;
 END $$;
 
 -- Moves other records among what is due.

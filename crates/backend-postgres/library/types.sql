@@ -61,8 +61,7 @@ CREATE TYPE entry_put AS (name text, sort text, partition smallint, key text);
 CREATE TYPE increment AS (tx integer, partition smallint, owner text, name text, by bigint);
 CREATE TYPE nudge_put AS (tx integer, partition smallint, key text, stamp bigint, zero_owner text, zero_name text);
 CREATE TYPE nudge_seen AS (partition smallint, key text, stamp bigint);
--- Of those that are the first of an execution which comes with them nothing can be there yet.
-CREATE TYPE payload_put AS (partition smallint, uuid uuid, name text, content_type text, bytes bytea, is_first boolean);
+CREATE TYPE payload_put AS (partition smallint, uuid uuid, name text, content_type text, bytes bytea);
 CREATE TYPE line_put AS (partition smallint, key text, line text);
 CREATE TYPE told AS (partition smallint, key text, namespace text, lane text, kind text, flow_id uuid, line text);
 CREATE TYPE stream_end AS (partition smallint, uuid uuid, attempt_index integer, at bigint, reason text);

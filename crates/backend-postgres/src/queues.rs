@@ -51,6 +51,12 @@ impl Plan {
         self.places.get(&(nth, id)).map(|place| (place.number, place.score))
     }
 
+    /// The numbers of the queues that are entered.
+    pub(crate) fn queues(&self) -> Vec<i64> {
+        let numbers = self.places.values().map(|place| place.number);
+        BTreeSet::from_iter(numbers).into_iter().collect()
+    }
+
     /// The lanes that have work now.
     pub(crate) fn hints(&self) -> Vec<Hint> {
         let hint = |((_, id), place): (&(usize, ExecutionId), &Place)| Hint::Eligible {

@@ -15,7 +15,7 @@ use ff_core::record::{Actor, Execution, Gate, stored};
 use ff_core::time::Timestamp;
 use tokio::time::sleep;
 
-use crate::call::call;
+use crate::call::{asked_at, call};
 use crate::error::corrupt;
 use crate::hints;
 use crate::load::payload;
@@ -183,7 +183,7 @@ impl Shared {
         let (mut tasks, mut is_left) = (Vec::with_capacity(wanted), false);
         for row in &rows {
             match row.get("source")? {
-                Some(source) => is_left |= self.settle(sources, source, row.get("head")?, look),
+                Some(source) => is_left |= self.settle(sources, source, row.get("head")?, look)?,
                 None => tasks.push(TaskRow::read(row)?),
             }
         }
@@ -209,21 +209,13 @@ impl Shared {
     }
 
     /// Takes over what was seen of a queue, counted from 1; whether anything is left there that the call could have taken.
-    fn settle(&self, sources: &Sources, nth: i32, head: Option<i64>, look: u64) -> bool {
-        let nth = usize::try_from(nth - 1).ok();
-        let Some(source) = nth.and_then(|nth| sources.rows.get(nth)) else {
-            return false;
-        };
-        let Some(lane) = usize::try_from(source.lane)
-            .ok()
-            .and_then(|lane| sources.lanes.get(lane))
-        else {
-            return false;
-        };
+    fn settle(&self, sources: &Sources, nth: i32, head: Option<i64>, look: u64) -> Result<bool> {
+        let source = asked_at(&sources.rows, nth)?;
+        let lane = asked_at(&sources.lanes, source.lane + 1)?;
         let partition = partition(source.partition);
         self.floors().settled((partition, source.queue_id), head, look);
         self.settle_queue(lane, &(partition, source.queue_id.to_string()), head, look);
-        head.is_some_and(|score| source.bound.is_none_or(|bound| score < bound))
+        Ok(head.is_some_and(|score| source.bound.is_none_or(|bound| score < bound)))
     }
 }
 

@@ -88,7 +88,7 @@ sent! {
     /// A nudge that was answered.
     NudgeSeen as "nudge_seen" { partition: i16, key: String, stamp: i64 }
     /// Bytes to keep.
-    PayloadPut as "payload_put" { partition: i16, uuid: Uuid, name: String, content_type: String, bytes: Vec<u8>, is_first: bool }
+    PayloadPut as "payload_put" { partition: i16, uuid: Uuid, name: String, content_type: String, bytes: Vec<u8> }
     /// A line of a history.
     LinePut as "line_put" { partition: i16, key: String, line: String }
     /// A line of a feed.

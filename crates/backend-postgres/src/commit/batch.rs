@@ -42,6 +42,8 @@ pub(super) struct Batch {
     pub(super) increments: Vec<Increment>,
     pub(super) nudges: Vec<NudgePut>,
     pub(super) cleared: Vec<NudgeSeen>,
+    /// Those of executions that are created.
+    pub(super) first_payloads: Vec<PayloadPut>,
     pub(super) payloads: Vec<PayloadPut>,
     pub(super) lines: Vec<LinePut>,
     pub(super) told: Vec<Told>,
@@ -70,6 +72,13 @@ impl Batch {
         for (nth, transaction) in transactions.iter().enumerate() {
             batch.add(nth, transaction, plan, &found);
         }
+        let order = |row: &ExecutionPut| (row.partition, row.uuid);
+        batch.created.sort_by_key(order);
+        let is_first = |put: &PayloadPut| {
+            let own = (put.partition, put.uuid);
+            batch.created.binary_search_by_key(&own, order).is_ok()
+        };
+        (batch.first_payloads, batch.payloads) = std::mem::take(&mut batch.payloads).into_iter().partition(is_first);
         batch
     }
 
@@ -256,10 +265,6 @@ impl Batch {
                 key: key::name(key),
                 stamp: stamp.0.cast_signed(),
             }));
-        let creates = |id| {
-            let mut puts = transaction.puts.iter().filter(|put| put.expected.is_none());
-            puts.any(|put| put.record.key() == RecordKey::Execution(id))
-        };
         self.payloads
             .extend(transaction.blobs.iter().map(|(blob, payload)| PayloadPut {
                 partition,
@@ -267,7 +272,6 @@ impl Batch {
                 name: key::blob(*blob),
                 content_type: payload.content_type.as_str().to_owned(),
                 bytes: payload.bytes.to_vec(),
-                is_first: creates(blob.execution_id()),
             }));
         self.remains
             .extend(transaction.delete_remains.iter().map(|id| ExecutionGone {

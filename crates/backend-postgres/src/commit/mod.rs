@@ -101,6 +101,7 @@ impl Shared {
                 expected_executions: &some(&batch.expected_executions),
                 expected_records: &some(&batch.expected_records),
                 guards: &some(&batch.guards),
+                queues: &some(&plan.queues()),
                 created: &some(&batch.created),
                 replaced: &some(&batch.replaced),
                 deleted: &some(&batch.deleted),
@@ -113,6 +114,7 @@ impl Shared {
                 increments: &some(&batch.increments),
                 nudges: &some(&batch.nudges),
                 cleared: &some(&batch.cleared),
+                first_payloads: &some(&batch.first_payloads),
                 payloads: &some(&batch.payloads),
                 lines: &some(&batch.lines),
                 told: &some(&batch.told),
@@ -142,11 +144,10 @@ impl Shared {
                 counters: moved.zip(counters.by_ref()).collect(),
             }
         });
-        let landed = landed.collect();
         self.entered(&plan);
         let told = transactions.iter().flat_map(|landed| batch::hints(landed, now));
         hints::tell(self, plan.hints().into_iter().chain(told).collect());
-        Ok(Outcome::Landed(landed))
+        Ok(Outcome::Landed(landed.collect()))
     }
 }
 

@@ -33,9 +33,7 @@ pub(super) fn waves(open: Open<'_>) -> Vec<Open<'_>> {
                 free.read = free.read.max(first + 1);
             }
         }
-        if waves.len() <= first {
-            waves.resize_with(first + 1, Vec::new);
-        }
+        waves.resize_with(waves.len().max(first + 1), Vec::new);
         waves[first].push((place, transaction));
     }
     waves
