@@ -26,7 +26,8 @@ pub(crate) async fn listen(asked: Option<u16>) -> anyhow::Result<TcpListener> {
             Ok(listener) => {
                 if port != PORT {
                     say::line(format_args!(
-                        "Port {PORT} is busy: this server listens on {port} instead."
+                        "Port {PORT} is busy: this server listens on {port} instead. Elsewhere: export \
+                         FF_URL=http://127.0.0.1:{port}"
                     ));
                 }
                 return Ok(listener);

@@ -14,7 +14,7 @@ fn whoever_waits_for_a_result_is_told_what_says_why_there_is_none_yet() {
     let url = format!("http://{}", dev.address);
     let waiting = Running::start(ff(folder.path()).args(["result", id]).env("FF_URL", url));
     waiting.until(&format!(
-        "It is waiting: `ff explain {id}` says why. Its end is waited for"
+        "It is waiting: `ff explain {id}` says why. Waiting for its end"
     ));
     dev.running.stop();
 }

@@ -88,6 +88,17 @@ fn a_handler_that_fails_shows_where_and_from_which_step_to_go_on() {
 }
 
 #[test]
+fn a_worker_that_is_killed_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "[ ! -e ran ] || exec sleep 60\ntouch ran\nkill -9 $$\n";
+    std::fs::write(folder.path().join("worker.sh"), script).unwrap();
+    let dev = Dev::start(folder.path(), &["--memory", "--worker", "sh worker.sh"]);
+    dev.running.until("worker * was killed (");
+    dev.running.until("worker * started: sh worker.sh");
+    dev.running.stop();
+}
+
+#[test]
 fn a_worker_that_ends_by_itself_is_started_again_when_a_file_changes() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("worker.sh"), "echo one; exit 3\n").unwrap();

@@ -9,11 +9,14 @@ mod files;
 mod watch;
 
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::sync::watch as channel;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use self::watch::{Changed, Watch};
 use super::banner::Shown;
@@ -22,6 +25,8 @@ use crate::say;
 
 /// How long a worker may take to come to its next step and end.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a worker that was killed stays away: one that dies at once does not keep the machine busy.
+const AFTER_A_KILL: Duration = Duration::from_secs(1);
 
 /// Workers that are kept running.
 pub(crate) struct Workers {
@@ -115,6 +120,10 @@ impl Worker {
             match next {
                 Next::Now => {}
                 Next::Never => return,
+                Next::Soon => tokio::select! {
+                    () = sleep(AFTER_A_KILL) => {}
+                    _ = stopped.wait_for(|stop| *stop) => return,
+                },
                 Next::AfterChange => tokio::select! {
                     Ok(()) = changes.changed() => {}
                     _ = stopped.wait_for(|stop| *stop) => return,
@@ -133,7 +142,10 @@ impl Worker {
         let next = tokio::select! {
             ended = process.wait() => {
                 self.tell_end(&ended);
-                return Next::AfterChange;
+                return match ended {
+                    Ended::Itself(status) if is_killed(status) => Next::Soon,
+                    _ => Next::AfterChange,
+                };
             }
             _ = stopped.wait_for(|stop| *stop) => Next::Never,
             Ok(()) = changes.changed() => {
@@ -149,6 +161,9 @@ impl Worker {
     fn tell_end(&self, ended: &Ended) {
         match ended {
             Ended::Told(_) => {}
+            Ended::Itself(status) if is_killed(*status) => {
+                self.tell(format_args!("was killed ({status}): it starts again"));
+            }
             Ended::Itself(status) => self.tell(format_args!(
                 "has ended ({status}): it starts again when a file changes"
             )),
@@ -160,6 +175,11 @@ impl Worker {
     fn tell(&self, what: impl std::fmt::Display) {
         say::line(format_args!("{} * {what}", self.label));
     }
+}
+
+/// Whether something else than the program itself has ended it; a shell says so of what it ran by a number.
+fn is_killed(status: ExitStatus) -> bool {
+    status.signal().is_some() || status.code().is_some_and(|code| code > 128)
 }
 
 /// Where programs are found, with this one among them: it may have been started by its path.
@@ -174,6 +194,7 @@ fn path_with_ff() -> Option<OsString> {
 /// When a worker that has ended is started again.
 enum Next {
     Now,
+    Soon,
     AfterChange,
     Never,
 }

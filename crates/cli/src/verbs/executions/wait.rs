@@ -70,7 +70,7 @@ pub(super) async fn until_ended(
             is_told = true;
             let (state, short) = (state.public_state, id::short(id.uuid()));
             say::aside(format_args!(
-                "It is {state}: `ff explain {short}` says why. Its end is waited for; Ctrl-C changes nothing."
+                "It is {state}: `ff explain {short}` says why. Waiting for its end; Ctrl-C ends the waiting, and nothing else."
             ));
         }
     }
