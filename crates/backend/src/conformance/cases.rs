@@ -190,6 +190,7 @@ macro_rules! conformance_cases {
                 positions_only_grow,
                 each_partition_has_its_own_feed,
                 a_reader_goes_on_where_it_stopped,
+                what_a_call_says_of_many_is_read_one_by_one,
                 the_feeds_of_many_partitions_are_read_in_one_call,
                 a_busy_feed_starves_no_other,
                 a_feed_is_read_from_a_moment_on,

@@ -141,6 +141,21 @@ pub(super) async fn a_reader_goes_on_where_it_stopped(store: &Store<'_>) {
     assert_eq!(reader.page(store, 3).await.len(), 1);
 }
 
+/// A store may write down once what one call says of many; a reader may stop at any of them.
+pub(super) async fn what_a_call_says_of_many_is_read_one_by_one(store: &Store<'_>) {
+    let ids: Vec<_> = (0..600).map(|_| store.id()).collect();
+    store
+        .submit_all(ids.iter().map(|id| (*id, store.command())).collect())
+        .await;
+    for limit in [7, 250] {
+        let seen = FeedReader::of([store.home()]).rest(store, limit).await;
+        let subjects: Vec<_> = seen.iter().map(|(.., line)| line.subject).collect();
+        let wanted: Vec<_> = ids.iter().map(|id| HistorySubject::Execution(*id)).collect();
+        assert!(subjects == wanted, "{} lines of {}", subjects.len(), wanted.len());
+        assert!(seen.windows(2).all(|two| two[0].1 < two[1].1), "positions grow");
+    }
+}
+
 pub(super) async fn the_feeds_of_many_partitions_are_read_in_one_call(store: &Store<'_>) {
     let partitions: Vec<Partition> = store.counts().all(Family::Flow).take(6).collect();
     let (asked, left_out) = partitions.split_at(partitions.len() - partitions.len() / 3);
