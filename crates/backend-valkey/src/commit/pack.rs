@@ -179,9 +179,12 @@ fn written(pack: &mut Pack, names: &[String], about: &str) {
     };
 }
 
+/// A counter, the field it is kept in, and by how much it moves.
+type Move = (CounterKey, String, i64);
+
 /// Counters that are moved, by the record they belong to.
 #[derive(Default)]
-pub(super) struct Moved(Vec<(String, Vec<(CounterKey, String, i64)>)>);
+pub(super) struct Moved(Vec<(String, Vec<Move>)>);
 
 impl Moved {
     pub(super) fn by(transaction: &Transaction) -> Self {
