@@ -31,6 +31,7 @@ CREATE FUNCTION conflicts(
 $$;
 
 -- Moves the lines of executions that have too many of them on their rows into chunks of their own, and forgets the oldest chunks.
+-- Whether it is time goes by what stood there before (60 lines), so that nobody has to look at what comes: a write adds a few more.
 CREATE FUNCTION spill_history(replaced execution_put[], executions execution_before[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO history (partition, key, first, count, lines)
